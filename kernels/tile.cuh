@@ -1,0 +1,45 @@
+/* What the .cu files share: views of device memory, jobs as kernel parameters, typed access. Only for nvcc. */
+#ifndef TILE_CUH
+#define TILE_CUH
+#include <cuda_runtime.h>
+#include "kernel.h"
+#include "pixel.h"
+
+/* Tiles travel as a kernel parameter: `const __grid_constant__ struct tile_jobs jobs`, blockIdx.z picks the tile. A launcher
+ * that gets more than TILE_MAX tiles launches several times. */
+#define TILE_MAX 16
+struct tile_jobs {
+    imgpipe_tile tile[TILE_MAX];
+};
+
+template <typename T> __device__ __forceinline__ const T *tile_in(const imgpipe_tile &tile, int64_t y) {
+    int slot = (int)(tile.in_slot + (y - tile.in_rect.y0));
+    if (slot >= (int)tile.in_ring) slot -= (int)tile.in_ring;
+    return (const T *)((const unsigned char *)tile.in + (int64_t)slot * tile.in_stride);
+}
+
+template <typename T> __device__ __forceinline__ T *tile_out(const imgpipe_tile &tile, int64_t y) {
+    return (T *)((unsigned char *)tile.out + (y - tile.out_rect.y0) * tile.out_stride);
+}
+
+/* The greatest number of output rows among tiles [first, first + n): the height of the grid. */
+static inline int64_t tile_rows(const imgpipe_tile *tiles, int n) {
+    int64_t rows = 0;
+    for (int i = 0; i < n; i++)
+        if (tiles[i].out_rect.y1 - tiles[i].out_rect.y0 > rows) rows = tiles[i].out_rect.y1 - tiles[i].out_rect.y0;
+    return rows;
+}
+
+/* Calls launch(jobs, n) for every TILE_MAX tiles until one fails. */
+template <typename F> static inline int tile_each(const imgpipe_tile *tiles, int count, F launch) {
+    for (int at = 0; at < count; at += TILE_MAX) {
+        struct tile_jobs jobs = {};
+        int n = count - at < TILE_MAX ? count - at : TILE_MAX;
+        for (int i = 0; i < n; i++) jobs.tile[i] = tiles[at + i];
+        launch(jobs, n);
+        cudaError_t failed = cudaGetLastError();
+        if (failed != cudaSuccess) return (int)failed;
+    }
+    return (int)cudaSuccess;
+}
+#endif

@@ -1,0 +1,33 @@
+/* What the files in filters/ share besides the public descriptor. A filter file holds: the options struct, the table of
+ * parameters, setup(), need(), and at the bottom one `const imgpipe_filter filter_NAME`. */
+#ifndef FILTER_H
+#define FILTER_H
+#include "imgpipe.h"
+#include "kernel.h"
+
+/* Rows of the tables of parameters that every filter with a window has. The options struct has the members
+ * `int border; imgpipe_sample value;`. */
+extern const char *const filter_border_names[];
+#define FILTER_BORDER_PARAMS(options)                                                                              \
+    {"border", offsetof(options, border), IMGPIPE_PARAM_CHOICE, "clamp", 0, 0, filter_border_names,                 \
+     "what lies beyond the edge: clamp, reflect (abc|cb), mirror (abc|b), wrap, constant"},                         \
+    {"value", offsetof(options, value), IMGPIPE_PARAM_SAMPLE, "0", -1e30, 1e30, NULL,                               \
+     "the sample beyond the edge, in every channel, for border=constant"}
+
+#define FILTER_HEAD .struct_size = sizeof(imgpipe_filter), .abi = IMGPIPE_ABI
+#define FILTER_PARAMS(options, table) \
+    .options_size = sizeof(options), .params = (table), .param_count = (int)(sizeof(table) / sizeof((table)[0]))
+
+/* Sets stage->border and border_value from these parameters; integers clamp the value to their range. */
+void filter_set_border(imgpipe_stage *stage, int border, imgpipe_sample value);
+
+/* The launcher in a build with CUDA, NULL in one without: stage->cuda = FILTER_CUDA(blur_cuda); */
+#ifdef IMGPIPE_WITH_CUDA
+#define FILTER_CUDA(launcher) (launcher)
+#else
+#define FILTER_CUDA(launcher) NULL
+#endif
+
+/* All filters in the order of listings, ended by NULL; made by Meson from the filter table in meson.build. */
+extern const imgpipe_filter *const filter_table[];
+#endif

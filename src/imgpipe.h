@@ -1,0 +1,417 @@
+/* imgpipe: image filter chains on the CPU and on CUDA devices, with the same bytes from both.
+ *
+ * This is the one public header. It needs no CUDA header (a stream is a `void *`), compiles as C11 and as
+ * C++17, and declares three things: running chains (contexts, chains, files, images in memory), asking what
+ * there is (filters, file formats, devices), and the descriptor by which a filter is added.
+ *
+ * Conventions. Functions that can fail return an `imgpipe_status` and fill the caller's `imgpipe_error` (which
+ * may be NULL). Structs whose first member is `struct_size` must have it set by the caller, best by the
+ * `_default()` function of the struct. Nothing here prints, exits, or keeps state outside the objects. */
+#ifndef IMGPIPE_H
+#define IMGPIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define IMGPIPE_VERSION "0.1.0"
+/* Raised whenever the layout or meaning of imgpipe_filter, imgpipe_stage, imgpipe_rows or imgpipe_tile changes. */
+#define IMGPIPE_ABI 1
+
+#if defined(__GNUC__)
+#define IMGPIPE_API __attribute__((visibility("default")))
+#define IMGPIPE_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
+#else
+#define IMGPIPE_API
+#define IMGPIPE_PRINTF(format_at, first_at)
+#endif
+
+/* ------------------------------------------------------------------------------------------------ errors */
+
+typedef enum imgpipe_status {
+    IMGPIPE_OK = 0,
+    IMGPIPE_ERROR_ARGUMENT,  /* the caller's mistake: a chain, an option, a pointer */
+    IMGPIPE_ERROR_INPUT,     /* the input is missing, broken, too large, or of a kind that is not supported */
+    IMGPIPE_ERROR_OUTPUT,    /* the output cannot be written */
+    IMGPIPE_ERROR_MEMORY,    /* host memory, or the budget given for it, is too small */
+    IMGPIPE_ERROR_DEVICE,    /* the device is absent, lost or out of memory */
+    IMGPIPE_ERROR_CANCELLED, /* the cancel callback said so */
+    IMGPIPE_ERROR_INTERNAL   /* a fault of imgpipe's own */
+} imgpipe_status;
+
+/* What went wrong in one call. `message` is one line in the form "what: why; what to do", without a newline.
+ * `place` and `length` mark the faulty bytes of the chain's text, or are -1 and 0. */
+typedef struct imgpipe_error {
+    imgpipe_status status;
+    int place;
+    int length;
+    char message[1024];
+} imgpipe_error;
+
+/* ------------------------------------------------------------------------------------------------ pixels */
+
+typedef enum imgpipe_type {
+    IMGPIPE_U8 = 0,  /* 0 … 255 */
+    IMGPIPE_U16 = 1, /* 0 … 65535, native byte order in memory */
+    IMGPIPE_F32 = 2  /* nominally 0 … 1; any value, NaN and infinity included, is kept */
+} imgpipe_type;
+
+/* A pixel is `channels` (1 to 4) interleaved samples of one type. If `alpha` is set the last of at least two
+ * channels is straight (not premultiplied) alpha. */
+typedef struct imgpipe_format {
+    imgpipe_type type;
+    int channels;
+    bool alpha;
+} imgpipe_format;
+
+/* Size in pixels, each at least 1 and at most 2^31 - 1. */
+typedef struct imgpipe_info {
+    int64_t width, height;
+    imgpipe_format format;
+} imgpipe_info;
+
+/* Half-open: columns x0 … x1-1, rows y0 … y1-1. A rectangle that a filter asks for may reach outside the image. */
+typedef struct imgpipe_rect {
+    int64_t x0, y0, x1, y1;
+} imgpipe_rect;
+
+/* An image in host memory. `stride` is the distance between rows in bytes, at least width * pixel size, and a
+ * multiple of the sample size. */
+typedef struct imgpipe_image {
+    imgpipe_info info;
+    void *pixels;
+    ptrdiff_t stride;
+} imgpipe_image;
+
+static inline size_t imgpipe_sample_size(imgpipe_type type) { return type == IMGPIPE_U8 ? 1 : type == IMGPIPE_U16 ? 2 : 4; }
+static inline size_t imgpipe_pixel_size(imgpipe_format format) {
+    return imgpipe_sample_size(format.type) * (size_t)format.channels;
+}
+/* The value that stands for full intensity: 255, 65535 or 1. */
+static inline double imgpipe_type_max(imgpipe_type type) { return type == IMGPIPE_U8 ? 255.0 : type == IMGPIPE_U16 ? 65535.0 : 1.0; }
+
+/* --------------------------------------------------------------------------------------------- contexts */
+
+typedef enum imgpipe_log_level { IMGPIPE_LOG_ERROR, IMGPIPE_LOG_WARNING, IMGPIPE_LOG_NOTICE, IMGPIPE_LOG_DETAIL } imgpipe_log_level;
+
+/* A context holds the device, the threads and the memory pools. It may be used from several threads; runs on one
+ * context share its threads. Contexts are independent of each other. */
+typedef struct imgpipe_context imgpipe_context;
+
+typedef struct imgpipe_context_options {
+    size_t struct_size;
+    const char *device;   /* "auto" (default), "cpu", "cuda", "cuda:N" */
+    int threads;          /* all working threads, the caller's included; 0: the CPUs allowed by affinity and cgroup */
+    uint64_t memory;      /* ceiling of the plan in bytes; 0: half of what the machine or cgroup has */
+    uint64_t gpu_memory;  /* the same in device memory; 0: half of what is free */
+    const char *isa;      /* instruction set: NULL (best), or a name from imgpipe_isa_name() */
+    /* Called for warnings, notices and (`-v`) details, from any thread, one line without newline. May be NULL. */
+    void (*log)(void *user, imgpipe_log_level level, const char *message);
+    /* Called now and then from any thread during a run with the share done, 0 … 1. May be NULL. */
+    void (*progress)(void *user, double done);
+    /* Asked between pieces of work from any thread; true ends the run with IMGPIPE_ERROR_CANCELLED. May be NULL. */
+    bool (*cancelled)(void *user);
+    void *user;           /* handed to the three callbacks */
+} imgpipe_context_options;
+
+IMGPIPE_API imgpipe_context_options imgpipe_context_options_default(void);
+/* Makes a context. `options` may be NULL for the defaults; strings are copied. A device that was named and is not
+ * there: IMGPIPE_ERROR_DEVICE. */
+IMGPIPE_API imgpipe_status imgpipe_context_new(const imgpipe_context_options *options, imgpipe_context **context, imgpipe_error *error);
+/* Frees a context that no run uses any more, and sets the pointer to NULL. NULL is allowed. */
+IMGPIPE_API void imgpipe_context_free(imgpipe_context **context);
+
+/* ------------------------------------------------------------------------------------------------ chains */
+
+/* A parsed chain. Immutable after parsing, so any number of threads may run it at once. */
+typedef struct imgpipe_chain imgpipe_chain;
+
+/* Parses `text` (the syntax of `-f`; NULL or empty is the empty chain). On failure error->place and ->length mark
+ * the faulty part of `text`. */
+IMGPIPE_API imgpipe_status imgpipe_chain_parse(const char *text, imgpipe_chain **chain, imgpipe_error *error);
+IMGPIPE_API void imgpipe_chain_free(imgpipe_chain **chain);
+
+/* -------------------------------------------------------------------------------------------------- runs */
+
+typedef enum imgpipe_overwrite { IMGPIPE_OVERWRITE_ALWAYS, IMGPIPE_OVERWRITE_NEVER } imgpipe_overwrite;
+
+typedef struct imgpipe_run_options {
+    size_t struct_size;
+    const char *format;     /* kind of the output ("png", …); NULL: by the extension of the output's name */
+    int depth;              /* 8, 16, 32 (f32), or 0: the input's */
+    int level;              /* PNG, 0 store … 9 smallest; -1: 4 */
+    int quality;            /* JPEG, 1 … 100; 0: 90 */
+    uint64_t max_pixels;    /* larger images are refused before anything is allocated; 0: no limit */
+    imgpipe_overwrite overwrite;
+    int64_t strip_rows;     /* 0: chosen by the plan. Never changes the result. */
+    int64_t step_rows;      /* 0: chosen by the plan. Never changes the result. */
+    double background[3];   /* what alpha is blended over for kinds without alpha, 0 … 1; default white */
+    bool poison;            /* for tests: fills buffers with garbage before use, so that a stage which reads
+                               outside its declared input is found out */
+} imgpipe_run_options;
+
+IMGPIPE_API imgpipe_run_options imgpipe_run_options_default(void);
+
+/* What a run did. Times in seconds: work of all threads added up, but for `total`, which is wall time. */
+typedef struct imgpipe_report {
+    size_t struct_size;
+    imgpipe_info in, out;
+    uint64_t bytes_in, bytes_out;
+    struct { double read, decode, upload, compute, download, encode, write, total; } seconds;
+    char device[96];        /* the device that computed, and why it was chosen */
+} imgpipe_report;
+
+IMGPIPE_API imgpipe_report imgpipe_report_default(void);
+
+/* Runs a chain from file to file. `in` and `out` are paths; "-" is standard input or output; `out` may be NULL to write
+ * nothing but side data (`hist=data=…`). The output appears complete under its name or not at all; the input is
+ * never changed unless it is also the output. `options`, `report` and `error` may be NULL. */
+IMGPIPE_API imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgpipe_chain *chain, const char *in, const char *out,
+                                            const imgpipe_run_options *options, imgpipe_report *report, imgpipe_error *error);
+
+/* Says which size and format a chain makes of an image; computes nothing. */
+IMGPIPE_API imgpipe_status imgpipe_chain_output(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_info *in,
+                                                const imgpipe_run_options *options, imgpipe_info *out, imgpipe_error *error);
+
+/* Runs a chain on an image in host memory. `out->info` must be what imgpipe_chain_output() says; `out` must not
+ * overlap `in`; both belong to the caller. `out` may be NULL, as in imgpipe_run_file(). */
+IMGPIPE_API imgpipe_status imgpipe_run_image(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_image *in,
+                                             const imgpipe_image *out, const imgpipe_run_options *options, imgpipe_report *report,
+                                             imgpipe_error *error);
+
+/* ------------------------------------------------------------------------------------------- what there is */
+
+typedef struct imgpipe_filter imgpipe_filter;
+
+/* The filters of this build in the order of listings: index 0 … count-1; NULL beyond. */
+IMGPIPE_API const imgpipe_filter *imgpipe_filter_at(int index);
+/* NULL if there is none of that name. */
+IMGPIPE_API const imgpipe_filter *imgpipe_filter_find(const char *name);
+
+typedef struct imgpipe_codec_info {
+    const char *name;       /* what --format takes: "png" */
+    const char *extensions; /* lower case, separated by spaces: "jpg jpeg" */
+    const char *about;      /* a few words */
+    bool reads, writes;
+    bool streams;           /* read by rows, so that memory does not grow with the height */
+    const char *types;      /* what can be written: "u8 u16" */
+} imgpipe_codec_info;
+
+IMGPIPE_API const imgpipe_codec_info *imgpipe_codec_at(int index);
+
+/* The instruction sets of this build that this CPU has, from the least on; NULL beyond. */
+IMGPIPE_API const char *imgpipe_isa_name(int index);
+
+typedef struct imgpipe_device_info {
+    char name[32];          /* what --device takes: "cpu", "cuda:0" */
+    char about[160];
+} imgpipe_device_info;
+
+/* Fills up to `capacity` devices, the CPU first, and returns how many there are. `why_no_gpu` (may be NULL) gets one
+ * line that says why there is no GPU, or an empty string. */
+IMGPIPE_API int imgpipe_devices(imgpipe_device_info *devices, int capacity, char *why_no_gpu, size_t why_size);
+
+/* --------------------------------------------------------------------------------------- adding a filter
+ *
+ * A filter is one `const imgpipe_filter`: its name and texts, its table of parameters, and a few functions. A stage
+ * is a filter with options at its place in a chain, bound to the image that arrives there. There are four kinds. */
+
+typedef enum imgpipe_kind {
+    IMGPIPE_POINT,  /* setup() lists operations on single pixels with imgpipe_stage_point(); runs of them are fused */
+    IMGPIPE_LOCAL,  /* rows() computes output rows from a window of input rows that need() declares */
+    IMGPIPE_GATHER, /* gather() reduces the image to a state; then the image goes on, or render() makes a new one */
+    IMGPIPE_WHOLE   /* render() gets the whole image at once */
+} imgpipe_kind;
+
+typedef enum imgpipe_param_type {
+    IMGPIPE_PARAM_INT,    /* int64_t */
+    IMGPIPE_PARAM_ODD,    /* int64_t, odd numbers only */
+    IMGPIPE_PARAM_NUMBER, /* double */
+    IMGPIPE_PARAM_SAMPLE, /* imgpipe_sample: sample units, or per cent of the full range */
+    IMGPIPE_PARAM_BOOL,   /* bool */
+    IMGPIPE_PARAM_CHOICE, /* int: index into choices */
+    IMGPIPE_PARAM_TEXT    /* const char *, owned by the chain */
+} imgpipe_param_type;
+
+typedef struct imgpipe_sample {
+    double value;
+    bool percent;
+} imgpipe_sample;
+
+/* A parameter without a default (initial == NULL) holds, while nobody gave it: INT and ODD INT64_MIN, NUMBER and SAMPLE
+ * NaN, BOOL false, CHOICE -1, TEXT NULL. */
+typedef struct imgpipe_param {
+    const char *name;
+    size_t offset;              /* of the member in the options struct */
+    imgpipe_param_type type;
+    const char *initial;        /* the default as the user would write it, or NULL */
+    double min, max;            /* inclusive range of numbers; of SAMPLE in sample units of the widest type */
+    const char *const *choices; /* CHOICE: names, ended by NULL */
+    const char *help;           /* one line */
+} imgpipe_param;
+
+typedef enum imgpipe_border {
+    IMGPIPE_BORDER_CLAMP,    /* the edge sample: a a | a b c | c c */
+    IMGPIPE_BORDER_REFLECT,  /* the edge sample is repeated: b a | a b c | c b */
+    IMGPIPE_BORDER_MIRROR,   /* the edge sample is not repeated: c b | a b c | b a */
+    IMGPIPE_BORDER_WRAP,     /* the other side: b c | a b c | a b */
+    IMGPIPE_BORDER_CONSTANT  /* stage->border_value in every channel */
+} imgpipe_border;
+
+typedef struct imgpipe_stage imgpipe_stage;
+
+/* Input of one call of a CPU kernel. For output row y + i (i < count) the window of need() begins at in[i]: for a
+ * filter that reads `r` rows up and down it is in[i] … in[i + 2r]. Each pointer is the row's
+ * column 0; columns from need().x0 to need().x1 may be read, the border is filled in; rows above and below the image
+ * are pointers to the right row. Up to IMGPIPE_ROW_SLACK bytes further on either side may be read (what is there is
+ * undefined), none may be written. Rows start at addresses that are multiples of IMGPIPE_ROW_ALIGN where the
+ * engine made them, of the sample size otherwise. */
+typedef struct imgpipe_rows {
+    const void *const *in;
+    void *const *out;
+    int64_t y;          /* the first output row, in the image */
+    int64_t in_y;       /* the input row that in[0] stands for, in the image; may be negative */
+    int count;          /* output rows to make */
+    int in_count;       /* input row pointers */
+    int64_t in_width, out_width;
+    bool first;         /* the first call of a strip: there is no earlier state; later calls go on where the last ended */
+    void *state;        /* stage->state_size bytes, kept from call to call of one strip; zero at the first */
+    void *scratch;      /* stage->scratch_size bytes, undefined at every call */
+} imgpipe_rows;
+
+#define IMGPIPE_ROW_ALIGN 64
+#define IMGPIPE_ROW_SLACK 64
+
+/* Input of one launch on a device: views of device memory. Row y of the input, for y in [in_rect.y0, in_rect.y1), is in
+ * slot s = in_slot + (y - in_rect.y0), less in_ring if that is in_ring or more, at `in + s * in_stride`; rows are whole
+ * (columns 0 ... width-1, no borders: kernels find the border by index from the true image size in stage->in). The
+ * output row y, for y in [out_rect.y0, out_rect.y1), is at `out + (y - out_rect.y0) * out_stride`. Strides are multiples
+ * of 256 bytes, and so are `in` and `out`. in_rect holds every row of the image that need(out_rect) asks for. */
+typedef struct imgpipe_tile {
+    const void *in;
+    int64_t in_stride, in_slot, in_ring;
+    imgpipe_rect in_rect;
+    void *out;
+    int64_t out_stride;
+    imgpipe_rect out_rect;
+    const void *constants; /* stage->constants, in device memory */
+    void *scratch;         /* stage->device_scratch bytes a row of the tile, in device memory */
+    void *state;           /* gathers: stage->gather_size bytes, zero before the first tile of a walk */
+} imgpipe_tile;
+
+typedef void (*imgpipe_rows_function)(const imgpipe_stage *stage, const imgpipe_rows *rows);
+typedef void (*imgpipe_gather_function)(const imgpipe_stage *stage, const imgpipe_rows *rows, void *state);
+/* Enqueues the work for `count` tiles on `stream` (a cudaStream_t) and returns the cudaError_t of the launch. */
+typedef int (*imgpipe_cuda_function)(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
+
+struct imgpipe_stage {
+    size_t struct_size;
+    const imgpipe_filter *filter;
+    const void *options;    /* the filter's options struct, filled from the chain */
+    int isa;                /* the instruction set to choose kernels for: index of imgpipe_isa_name() of this build */
+    imgpipe_info in;        /* what arrives */
+    /* --- set by setup(); preset as described */
+    imgpipe_info out;       /* what leaves; preset to `in` */
+    void *data;             /* the filter's own, best from imgpipe_stage_alloc(); preset NULL */
+    imgpipe_border border;  /* LOCAL; preset CLAMP */
+    double border_value;    /* LOCAL, for CONSTANT, in sample units */
+    bool identity;          /* the stage changes nothing and is left out; preset false */
+    imgpipe_rows_function rows;
+    size_t state_size, scratch_size;
+    imgpipe_gather_function gather;
+    size_t gather_size;     /* bytes of the state of a gather, the same on the host and on the device */
+    int walks;              /* GATHER: how many times the whole image must pass; preset 1 */
+    int walk;               /* GATHER: the walk under way, from 0; set by the engine */
+    bool renders;           /* GATHER: after the last walk render() makes a new image; otherwise the image goes on */
+    const char *side_data;  /* GATHER: a file name for what side_data() writes ("-": standard output), or NULL */
+    imgpipe_cuda_function cuda; /* LOCAL and GATHER; NULL: the chain cannot run on CUDA */
+    const void *constants;  /* copied to device memory once per plan */
+    size_t constants_size;
+    size_t device_scratch;  /* bytes of device memory that the launcher needs for each row of a tile */
+    void *engine;           /* the engine's own */
+};
+
+struct imgpipe_filter {
+    size_t struct_size;     /* sizeof(imgpipe_filter) */
+    uint32_t abi;           /* IMGPIPE_ABI */
+    const char *name;       /* [a-z][a-z0-9_]* */
+    const char *summary;    /* one line */
+    const char *description;/* paragraphs for --help, or NULL */
+    imgpipe_kind kind;
+    size_t options_size;
+    const imgpipe_param *params;
+    int param_count;
+    /* Checks options against stage->in and fills the stage. Called from one thread per stage; must not keep `error`. */
+    imgpipe_status (*setup)(imgpipe_stage *stage, imgpipe_error *error);
+    /* LOCAL: the input that the output rectangle `out` needs, which may reach outside the image. A pure function of the
+     * stage, monotonic in `out`. NULL: the same rectangle. */
+    imgpipe_rect (*need)(const imgpipe_stage *stage, imgpipe_rect out);
+    /* GATHER: adds `from` to `into` (both gather_size bytes). Must be exactly associative and commutative. */
+    void (*merge)(const imgpipe_stage *stage, void *into, const void *from);
+    /* GATHER: takes the merged state of the walk stage->walk into stage->data. */
+    imgpipe_status (*finish)(imgpipe_stage *stage, const void *state, imgpipe_error *error);
+    /* GATHER: writes the side data by calling write() any number of times; write() returns false to stop. */
+    void (*side_data)(const imgpipe_stage *stage, bool (*write)(void *to, const char *text, size_t length), void *to);
+    /* GATHER that renders, and WHOLE: makes the whole of `out`. `in` is NULL for gathers. */
+    imgpipe_status (*render)(const imgpipe_stage *stage, const imgpipe_image *in, const imgpipe_image *out, imgpipe_error *error);
+    /* Frees what setup() or finish() took other than by imgpipe_stage_alloc(). May be NULL. */
+    void (*teardown)(imgpipe_stage *stage);
+};
+
+/* ---- operations of point stages. `alpha` is left alone by the sample operations AFFINE, THRESHOLD and TABLE. */
+
+typedef enum imgpipe_point_code {
+    /* (v - pivot) * mul / div + offset. Integers: in double, floor(v + 0.5), clamped. f32:
+     * fmaf((float)(mul / div), v - (float)pivot, (float)offset), not clamped. */
+    IMGPIPE_POINT_AFFINE,
+    /* v >= pivot ? mul : offset */
+    IMGPIPE_POINT_THRESHOLD,
+    /* table[v], 256 or 65536 entries of the sample's own type; integers only. The table belongs to the stage. */
+    IMGPIPE_POINT_TABLE,
+    /* Three colours to one. Integers: (w0 R + w1 G + w2 B + round) / divisor, rounded down and clamped;
+     * f32: fmaf(f2, B, fmaf(f1, G, f0 * R)). A fourth channel stays if it is alpha, and is dropped if it is not. */
+    IMGPIPE_POINT_MIX,
+    /* To sample type `type`, alpha included: u8 -> u16 v * 257; u16 -> u8 (v + 128) / 257; to f32 v / 255 or v / 65535;
+     * f32 -> integer floor(v max + 0.5) in double, clamped, NaN to 0. */
+    IMGPIPE_POINT_CONVERT,
+    /* Drops alpha, blending over `background` (in sample units). */
+    IMGPIPE_POINT_FLATTEN,
+    /* One gray channel becomes three equal ones; alpha stays. */
+    IMGPIPE_POINT_EXPAND
+} imgpipe_point_code;
+
+typedef struct imgpipe_point_op {
+    imgpipe_point_code code;
+    double pivot, mul, div, offset;
+    const void *table;
+    int64_t weights[3], round, divisor;
+    float float_weights[3];
+    imgpipe_type type;
+    double background[3];
+} imgpipe_point_op;
+
+/* ---- for use inside setup(), finish() and render() */
+
+/* Zeroed memory that lives as long as the stage; NULL (with `error` filled) when there is none. */
+IMGPIPE_API void *imgpipe_stage_alloc(imgpipe_stage *stage, size_t size, imgpipe_error *error);
+/* Adds an operation to a POINT stage; the format after it becomes stage->out.format. */
+IMGPIPE_API imgpipe_status imgpipe_stage_point(imgpipe_stage *stage, const imgpipe_point_op *op, imgpipe_error *error);
+/* A sample parameter in units of `type`: per cent are taken of the full range. */
+IMGPIPE_API double imgpipe_sample_units(imgpipe_sample sample, imgpipe_type type);
+/* The window rectangle of most local filters: `out` grown by rx columns and ry rows on each side. */
+IMGPIPE_API imgpipe_rect imgpipe_grow(imgpipe_rect out, int64_t rx, int64_t ry);
+/* Tells the user something once: passed to the context's log as a notice. */
+IMGPIPE_API void imgpipe_stage_notice(const imgpipe_stage *stage, const char *format, ...) IMGPIPE_PRINTF(2, 3);
+/* Fills `error` for parameter `param` (may be NULL) of the stage, `at` bytes into its value with `length` bytes faulty
+ * (0: the whole value), so that the command can mark the place in the chain. Returns IMGPIPE_ERROR_ARGUMENT. */
+IMGPIPE_API imgpipe_status imgpipe_stage_fail(const imgpipe_stage *stage, imgpipe_error *error, const char *param, int at, int length,
+                                              const char *format, ...) IMGPIPE_PRINTF(6, 7);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,29 @@
+/* Bytes of an input: a file, or a pipe that cannot seek. A decoder reads it through this alone. */
+#ifndef INPUT_H
+#define INPUT_H
+#include "imgpipe.h"
+
+struct input;
+
+/* Opens `path` ("-": standard input). A missing, unreadable or empty file, or a folder, gives IMGPIPE_ERROR_INPUT with a message
+ * that says so. */
+imgpipe_status input_open(const char *path, struct input **input, imgpipe_error *error);
+/* Looks at up to `size` of the next bytes without taking them (size <= 4096); returns how many there are. */
+size_t input_peek(struct input *input, const unsigned char **bytes, size_t size);
+/* Reads up to `size` bytes; fewer only at the end or after an error. */
+size_t input_read(struct input *input, void *to, size_t size);
+/* False on pipes. Offsets are from the start of the file. */
+bool input_can_seek(const struct input *input);
+bool input_seek(struct input *input, uint64_t offset);
+uint64_t input_tell(const struct input *input);
+/* Bytes of the file, or 0 if that is not known. */
+uint64_t input_size(const struct input *input);
+/* The text of a read error that occurred, or NULL. */
+const char *input_failure(const struct input *input);
+/* The name for messages: the path, or "standard input". */
+const char *input_name(const struct input *input);
+/* Seconds spent in read(2), and bytes taken so far. */
+double input_seconds(const struct input *input);
+uint64_t input_taken(const struct input *input);
+void input_close(struct input *input);
+#endif

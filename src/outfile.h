@@ -1,0 +1,26 @@
+/* An output that appears complete or not at all. A regular file is written beside its place under a temporary name
+ * (`.imgpipe-…`, locked while it is written) and renamed by outfile_commit(); a device, pipe or socket is written directly.
+ * A symlink is followed and its target replaced; a replaced file keeps its mode, a new one gets 0666 minus umask. */
+#ifndef OUTFILE_H
+#define OUTFILE_H
+#include "imgpipe.h"
+
+struct outfile;
+
+/* "-" is standard output (refused if it is a terminal). `keep_existing`: an existing regular file is an error
+ * (IMGPIPE_ERROR_OUTPUT). Removes temporary files in the folder that nobody holds the lock on. */
+imgpipe_status outfile_open(const char *path, bool keep_existing, struct outfile **out, imgpipe_error *error);
+/* Writes through a buffer; false after the first failure, which outfile_commit() reports. A closed pipe fails likewise
+ * (the caller ignores SIGPIPE). */
+bool outfile_write(struct outfile *out, const void *bytes, size_t size);
+/* Only for formats that fill in their header last; false where the output cannot seek. */
+bool outfile_can_seek(const struct outfile *out);
+bool outfile_seek(struct outfile *out, uint64_t offset);
+/* Flushes, closes with every error checked, renames. Frees `out`. */
+imgpipe_status outfile_commit(struct outfile *out, imgpipe_error *error);
+/* Removes the temporary file. Frees `out`; NULL is allowed. */
+void outfile_abort(struct outfile *out);
+const char *outfile_name(const struct outfile *out);
+double outfile_seconds(const struct outfile *out);
+uint64_t outfile_bytes(const struct outfile *out);
+#endif

@@ -1,0 +1,66 @@
+/* Where rows go: an encoder. The image is cut into pieces whose height depends on its size alone; pieces are encoded in
+ * any order by any number of threads, and committed (written) in order by one thread at a time. */
+#ifndef SINK_H
+#define SINK_H
+#include "log.h"
+#include "outfile.h"
+
+struct sink;
+
+struct sink_options {
+    const struct log *log;
+    int level;              /* 0 … 9 */
+    int quality;            /* 1 … 100 */
+};
+
+/* Consecutive rows of the output in memory. `encoded` belongs to the sink between encode() and commit(). */
+struct sink_piece {
+    int64_t y;
+    int count;
+    const unsigned char *rows;  /* row y + i is at rows + i * stride, aligned to 64 */
+    ptrdiff_t stride;
+    void *encoded;
+};
+
+struct sink_ops {
+    const char *name;
+    /* NULL: commit() does the work. */
+    imgpipe_status (*encode)(struct sink *sink, struct sink_piece *piece, imgpipe_error *error);
+    imgpipe_status (*commit)(struct sink *sink, struct sink_piece *piece, imgpipe_error *error);
+    /* Frees piece->encoded of a piece that will not be committed. May be NULL. */
+    void (*discard)(struct sink *sink, struct sink_piece *piece);
+    /* Writes what stands behind the last row. The outfile stays open. */
+    imgpipe_status (*finish)(struct sink *sink, imgpipe_error *error);
+    void (*close)(struct sink *sink);
+};
+
+struct sink {
+    const struct sink_ops *ops;
+    imgpipe_info info;
+    struct outfile *out;    /* not owned; NULL for images in memory */
+    struct sink_options options;
+    int piece_rows;         /* height of a piece (the last may be lower); set by open */
+    bool device_memory;     /* takes pieces in device memory (none does yet) */
+};
+
+/* One file kind as written and described: also the row of --list-formats. */
+struct encoder {
+    imgpipe_codec_info info;
+    /* The nearest format that this kind can hold: `want` itself if it can. Never fails. */
+    imgpipe_format (*accept)(imgpipe_format want);
+    bool (*size_fits)(int64_t width, int64_t height);
+    imgpipe_status (*open)(struct outfile *out, const imgpipe_info *info, const struct sink_options *options, struct sink **sink,
+                           imgpipe_error *error);
+};
+
+/* All kinds in the order of listings, those that are only read too (open == NULL); NULL beyond. */
+const struct encoder *encoder_at(int index);
+const struct encoder *encoder_find(const char *name);
+/* By the extension of `path`, letter case ignored; NULL if there is none. */
+const struct encoder *encoder_for_path(const char *path);
+/* Sink into an image in memory. */
+imgpipe_status sink_memory(const imgpipe_image *image, struct sink **sink, imgpipe_error *error);
+/* Sink that takes rows and keeps nothing (--no-output). */
+imgpipe_status sink_null(const imgpipe_info *info, struct sink **sink, imgpipe_error *error);
+void sink_close(struct sink *sink);
+#endif

@@ -1,0 +1,57 @@
+/* Where rows come from: a decoder, or an image in memory. Rows are read in order by one thread at a time. */
+#ifndef SOURCE_H
+#define SOURCE_H
+#include "input.h"
+#include "log.h"
+
+struct source;
+
+struct source_options {
+    const struct log *log;
+    uint64_t max_pixels;    /* 0: no limit */
+    uint64_t memory;        /* budget for an image that cannot be streamed */
+};
+
+struct source_ops {
+    const char *name;
+    /* Reads `count` whole rows in the native layout of info.format into rows[0 …]. */
+    imgpipe_status (*read)(struct source *source, void *const *rows, int count, imgpipe_error *error);
+    /* After the last row: checks what stands behind it (IEND, CRCs). May be NULL. */
+    imgpipe_status (*finish)(struct source *source, imgpipe_error *error);
+    void (*close)(struct source *source);
+};
+
+struct source {
+    const struct source_ops *ops;
+    imgpipe_info info;
+    struct input *input;        /* owned; NULL for images in memory */
+    struct source_options options;
+    /* The decoded image, where the source holds all of it (interlaced PNG, stb): rows may then be taken from here in any
+     * order and read() is not needed (but works). NULL while the source streams. */
+    const unsigned char *pixels;
+    ptrdiff_t stride;
+    int64_t next_row;           /* how many rows read() has given */
+    const char *codec;          /* name of the file kind, for the sink's defaults */
+};
+
+/* Opens a file by its content, not by its name. Takes over `input` in any case. */
+imgpipe_status source_open(struct input *input, const struct source_options *options, struct source **source, imgpipe_error *error);
+/* An image in memory, which must live as long as the source. */
+imgpipe_status source_memory(const imgpipe_image *image, struct source **source, imgpipe_error *error);
+imgpipe_status source_read(struct source *source, void *const *rows, int count, imgpipe_error *error);
+imgpipe_status source_finish(struct source *source, imgpipe_error *error);
+void source_close(struct source *source);
+
+/* For decoders: refuses sizes of 0, beyond 2^31 - 1 or over max_pixels (computed in 64 bits), with a clear message.
+ * `whole`: the image cannot be streamed and must also fit the memory budget. */
+imgpipe_status source_check_size(const struct source_options *options, const char *name, uint64_t width, uint64_t height,
+                                 size_t pixel_size, bool whole, imgpipe_error *error);
+
+/* One decoder: `matches` looks at the first bytes (up to 64); `open` reads the header and fills source->info. */
+struct decoder {
+    const char *name;
+    bool (*matches)(const unsigned char *bytes, size_t size);
+    imgpipe_status (*open)(struct input *input, const struct source_options *options, struct source **source, imgpipe_error *error);
+};
+extern const struct decoder decoder_png, decoder_pnm, decoder_stb;
+#endif
