@@ -1,0 +1,72 @@
+#include "status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void text_escape(char *buf, size_t size, const char *from) {
+    size_t at = 0;
+    for (const unsigned char *p = (const unsigned char *)from; *p && at + 5 < size; p++) {
+        if (*p < 0x20 || *p == 0x7f)
+            at += (size_t)snprintf(buf + at, size - at, "\\x%02x", *p);
+        else
+            buf[at++] = (char)*p;
+    }
+    buf[at] = 0;
+}
+
+void text_append(char *buf, size_t size, const char *format, ...) {
+    size_t at = strlen(buf);
+    if (at + 1 >= size) return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(buf + at, size - at, format, args);
+    va_end(args);
+}
+
+static imgpipe_status fill(imgpipe_error *error, imgpipe_status status, int place, int length, const char *format, va_list args) {
+    if (!error) return status;
+    char raw[sizeof error->message];
+    vsnprintf(raw, sizeof raw, format, args);
+    text_escape(error->message, sizeof error->message, raw);
+    error->status = status;
+    error->place = place;
+    error->length = length;
+    return status;
+}
+
+imgpipe_status error_set(imgpipe_error *error, imgpipe_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fill(error, status, -1, 0, format, args);
+    va_end(args);
+    return status;
+}
+
+imgpipe_status error_at(imgpipe_error *error, imgpipe_status status, int place, int length, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fill(error, status, place, length, format, args);
+    va_end(args);
+    return status;
+}
+
+const char *text_bytes(uint64_t bytes, char buf[32]) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes;
+    int unit = 0;
+    while (value >= 1024 && unit < 6) value /= 1024, unit++;
+    snprintf(buf, 32, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return buf;
+}
+
+const char *text_format(imgpipe_format format, char buf[64]) {
+    static const char *const types[] = {"8-bit", "16-bit", "float"};
+    int colors = format.channels - (format.alpha ? 1 : 0);
+    const char *type = types[format.type], *tail = format.alpha ? " with alpha" : "";
+    if (colors == 1 || colors == 3)
+        snprintf(buf, 64, "%s %s%s", type, colors == 1 ? "gray" : "RGB", tail);
+    else
+        snprintf(buf, 64, "%s %d-channel%s", type, colors, tail);
+    return buf;
+}

@@ -1,0 +1,159 @@
+#include "tasks.h"
+#include "status.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct tasks {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;            /* a task was added, or something finished */
+    pthread_mutex_t runner;         /* held by the thread that is in tasks_run() and so is worker 0 */
+    struct task *head[TASK_CLASSES], *tail[TASK_CLASSES];
+    bool stop;
+    int threads, started;
+    pthread_t *handles;
+};
+
+struct worker_start {
+    struct tasks *tasks;
+    int worker;
+};
+
+/* Called and returns with the lock held. */
+static struct task *next_task(struct tasks *tasks) {
+    for (int c = 0; c < TASK_CLASSES; c++) {
+        struct task *task = tasks->head[c];
+        if (!task) continue;
+        tasks->head[c] = task->next;
+        if (!tasks->head[c]) tasks->tail[c] = NULL;
+        return task;
+    }
+    return NULL;
+}
+
+static void *worker_main(void *argument) {
+    struct worker_start start = *(struct worker_start *)argument;
+    free(argument);
+    struct tasks *tasks = start.tasks;
+    pthread_mutex_lock(&tasks->lock);
+    while (!tasks->stop) {
+        struct task *task = next_task(tasks);
+        if (!task) {
+            pthread_cond_wait(&tasks->wake, &tasks->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&tasks->lock);
+        task->run(task, start.worker);
+        pthread_mutex_lock(&tasks->lock);
+    }
+    pthread_mutex_unlock(&tasks->lock);
+    return NULL;
+}
+
+imgpipe_status tasks_new(int threads, struct tasks **out, imgpipe_error *error) {
+    struct tasks *tasks = calloc(1, sizeof *tasks);
+    if (tasks) tasks->handles = calloc((size_t)threads, sizeof *tasks->handles);
+    if (!tasks || !tasks->handles) {
+        free(tasks);
+        return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for %d threads", threads);
+    }
+    pthread_mutex_init(&tasks->lock, NULL);
+    pthread_mutex_init(&tasks->runner, NULL);
+    pthread_cond_init(&tasks->wake, NULL);
+    tasks->threads = threads;
+    for (int i = 1; i < threads; i++) {
+        struct worker_start *start = malloc(sizeof *start);
+        if (start) *start = (struct worker_start){tasks, i};
+        if (!start || pthread_create(&tasks->handles[i], NULL, worker_main, start) != 0) {
+            free(start);
+            tasks->threads = i; /* fewer threads do the same work */
+            break;
+        }
+        tasks->started = i;
+    }
+    *out = tasks;
+    return IMGPIPE_OK;
+}
+
+void tasks_free(struct tasks *tasks) {
+    if (!tasks) return;
+    pthread_mutex_lock(&tasks->lock);
+    tasks->stop = true;
+    pthread_cond_broadcast(&tasks->wake);
+    pthread_mutex_unlock(&tasks->lock);
+    for (int i = 1; i <= tasks->started; i++) pthread_join(tasks->handles[i], NULL);
+    pthread_cond_destroy(&tasks->wake);
+    pthread_mutex_destroy(&tasks->lock);
+    pthread_mutex_destroy(&tasks->runner);
+    free(tasks->handles);
+    free(tasks);
+}
+
+int tasks_threads(const struct tasks *tasks) { return tasks->threads; }
+
+void tasks_add(struct tasks *tasks, enum task_class class_, struct task *task) {
+    task->next = NULL;
+    pthread_mutex_lock(&tasks->lock);
+    if (tasks->tail[class_])
+        tasks->tail[class_]->next = task;
+    else
+        tasks->head[class_] = task;
+    tasks->tail[class_] = task;
+    pthread_cond_signal(&tasks->wake);
+    pthread_mutex_unlock(&tasks->lock);
+}
+
+void tasks_run(struct tasks *tasks, const bool *done) {
+    pthread_mutex_lock(&tasks->runner);
+    pthread_mutex_lock(&tasks->lock);
+    while (!*done) {
+        struct task *task = next_task(tasks);
+        if (!task) {
+            pthread_cond_wait(&tasks->wake, &tasks->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&tasks->lock);
+        task->run(task, 0);
+        pthread_mutex_lock(&tasks->lock);
+    }
+    pthread_mutex_unlock(&tasks->lock);
+    pthread_mutex_unlock(&tasks->runner);
+}
+
+void tasks_finish(struct tasks *tasks, bool *done) {
+    pthread_mutex_lock(&tasks->lock);
+    *done = true;
+    pthread_cond_broadcast(&tasks->wake);
+    pthread_mutex_unlock(&tasks->lock);
+}
+
+/* CPUs that a cgroup's quota allows, rounded up; 0 if there is none. Version 2 at its usual place, then version 1. */
+static int cgroup_cpus(void) {
+    double quota = 0, period = 0;
+    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "r");
+    if (file) {
+        if (fscanf(file, "%lf %lf", &quota, &period) != 2) quota = 0;
+        fclose(file);
+    } else if ((file = fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "r"))) {
+        if (fscanf(file, "%lf", &quota) != 1) quota = 0;
+        fclose(file);
+        file = fopen("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "r");
+        if (file) {
+            if (fscanf(file, "%lf", &period) != 1) period = 0;
+            fclose(file);
+        }
+    }
+    if (quota <= 0 || period <= 0) return 0;
+    int cpus = (int)((quota + period - 1) / period);
+    return cpus < 1 ? 1 : cpus;
+}
+
+int tasks_default_threads(void) {
+    cpu_set_t set;
+    int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    int quota = cgroup_cpus();
+    if (quota && quota < allowed) allowed = quota;
+    return allowed < 1 ? 1 : allowed;
+}
