@@ -19,17 +19,31 @@ enum point_step_code {
     POINT_EXPAND     /* gray to three equal channels */
 };
 
+/* Many tables are better computed than looked up: a compiled TABLE step says what its entries are. All give the bytes of
+ * the table. */
+enum point_map {
+    POINT_LOOKUP,    /* nothing simpler is known: color_table and alpha_table */
+    POINT_BITS,      /* integers: (v & mask) * widen ^ flip: the identity, max - v, constants, and u8 to u16 */
+    POINT_LEVEL,     /* integers of one type: v >= level ? level_high : level_low; alpha stays */
+    POINT_SHRINK,    /* u16 to u8, all channels: (v + 128) / 257 */
+    POINT_UNIT       /* integers to f32, all channels: v / max in float32 */
+};
+
 struct point_step {
     enum point_step_code code;
     imgpipe_format in, out;
-    /* TABLE: byte offsets into the program's tables, for colour and for alpha. Alpha left alone has an identity
-     * (or pure conversion) table. */
+    /* TABLE: byte offsets into the program's tables, for colour and for alpha; only for LOOKUP. With alpha_identity, or
+     * without alpha, there is no second table and alpha_table equals color_table. */
     uint32_t color_table, alpha_table;
-    bool alpha_identity;            /* TABLE with in.type == out.type whose alpha entries are the identity */
+    bool alpha_identity;            /* TABLE with in.type == out.type: alpha is copied */
+    enum point_map map;             /* TABLE */
+    uint32_t color_mask, color_flip, alpha_mask, alpha_flip, widen; /* BITS; widen is 257 for u8 to u16, else 1 */
+    uint32_t level, level_high, level_low;                          /* LEVEL */
     float scale, pivot, offset;     /* AFFINE; THRESHOLD uses pivot, and high, low below */
     float high, low;
     int64_t weights[3], round, divisor; /* MIX on integers */
     bool mix_u32;                   /* MIX: weights not negative, divisor 65536 and no sum beyond 32 bits */
+    bool mix_third;                 /* MIX: weights 2, 2, 2, round 3, divisor 6, which is (R + G + B + 1) / 3 */
     float float_weights[3];
     float background[3];            /* FLATTEN, in sample units; integers hold whole numbers */
 };
@@ -46,6 +60,9 @@ struct point_program {
 imgpipe_status point_compile(const imgpipe_point_op *ops, int count, imgpipe_format in, struct point_program *program,
                              imgpipe_error *error);
 void point_free(struct point_program *program);
+/* How many of the first operations certainly fit into one program: at least 15 where there are as many; less only if the
+ * operation after them does not apply to its format. */
+int point_fit(const imgpipe_point_op *ops, int count, imgpipe_format in);
 /* The format that an operation makes of `in`; false if it does not apply to it. */
 bool point_op_format(const imgpipe_point_op *op, imgpipe_format in, imgpipe_format *out);
 
