@@ -13,6 +13,8 @@ imgpipe_status outfile_open(const char *path, bool keep_existing, struct outfile
 /* Writes through a buffer; false after the first failure, which outfile_commit() reports. A closed pipe fails likewise
  * (the caller ignores SIGPIPE). */
 bool outfile_write(struct outfile *out, const void *bytes, size_t size);
+/* For encoders, after outfile_write() or outfile_seek() returned false: fills `error` with what failed and what to do. */
+imgpipe_status outfile_fail(const struct outfile *out, imgpipe_error *error);
 /* Only for formats that fill in their header last; false where the output cannot seek. */
 bool outfile_can_seek(const struct outfile *out);
 bool outfile_seek(struct outfile *out, uint64_t offset);

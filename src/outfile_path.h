@@ -1,0 +1,26 @@
+/* What outfile.c needs to know about names and folders. */
+#ifndef OUTFILE_PATH_H
+#define OUTFILE_PATH_H
+#include "imgpipe.h"
+#include <sys/stat.h>
+
+#define OUTFILE_TEMP_PREFIX ".imgpipe-"
+
+/* Where an output really goes, all symlinks followed. */
+struct outfile_target {
+    int special;        /* a descriptor to write to directly (device, pipe, socket, standard output), or -1 */
+    int folder;         /* the folder's descriptor, which stays right whatever is renamed meanwhile; -1 for specials */
+    char *folder_name;  /* for messages */
+    char *base;         /* the name within the folder */
+    bool exists;        /* there is a regular file of that name, described by `st` */
+    struct stat st;
+};
+
+/* Fills `target`, which outfile_target_free() clears also after a failure. `name` is `path` for messages. */
+imgpipe_status outfile_resolve(const char *path, const char *name, struct outfile_target *target, imgpipe_error *error);
+void outfile_target_free(struct outfile_target *target);
+/* Removes the temporary files in a folder that nobody holds the lock on. */
+void outfile_remove_stale(int folder);
+/* Renames within a folder. `keep_existing`: fails with EEXIST if `to` is there. Returns 0, or -1 with errno. */
+int outfile_rename(int folder, const char *from, const char *to, bool keep_existing);
+#endif
