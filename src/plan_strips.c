@@ -21,7 +21,8 @@ void pass_need(const struct pass *pass, int e, int64_t out0, int64_t out1, int64
         a = clip(need.y0, height);
         b = clip(need.y1, height);
         /* A window that lies wholly outside the image still reads its edge. */
-        if (a == b) a == height ? a-- : b++;
+        if (a == b && a == height) a--;
+        if (a == b) b++;
     }
     *y0 = a;
     *y1 = b;

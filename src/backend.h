@@ -1,0 +1,43 @@
+/* What run.c asks of a backend: compute strips, and hand over what gathers found. */
+#ifndef BACKEND_H
+#define BACKEND_H
+#include "pool.h"
+#include "strip.h"
+
+struct backend;
+struct backend_pass;
+
+/* One pass as the backend sees it. `in` and `out` stay as they are while the pass is open; `out` has no slots when the
+ * rows of the last edge are not wanted. */
+struct pass_io {
+    const struct pass *pass;
+    const struct pass *next;        /* reads the store that this pass makes, or NULL: whose padding `out` gets */
+    struct rows_view in, out;
+    const struct log *log;
+    bool poison;
+};
+
+struct backend_ops {
+    const char *name;
+    imgpipe_status (*open)(struct backend *backend, const struct pass_io *io, struct backend_pass **pass, imgpipe_error *error);
+    /* Starts a strip whose input rows are in memory; returns at once, or works inline. Strips come in order. */
+    void (*submit)(struct backend_pass *pass, struct strip *strip);
+    /* After the last strip: adds the state of gather `g` of edge `e` to `state`. */
+    imgpipe_status (*collect)(struct backend_pass *pass, int e, int g, void *state, imgpipe_error *error);
+    void (*close)(struct backend_pass *pass);
+    void (*free)(struct backend *backend);
+};
+
+struct backend {
+    const struct backend_ops *ops;
+    struct tasks *tasks;            /* the context's */
+    const struct point_kernels *point; /* the CPU's */
+    struct pool *pool;              /* host memory that the backend can read and write directly */
+    char about[96];
+    double seconds[3];              /* upload, compute, download of the passes closed so far; guarded by the pass's owner */
+};
+
+enum { BACKEND_UPLOAD, BACKEND_COMPUTE, BACKEND_DOWNLOAD };
+
+imgpipe_status backend_cpu_new(struct tasks *tasks, int isa, struct backend **backend, imgpipe_error *error);
+#endif

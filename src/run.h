@@ -1,0 +1,32 @@
+/* Running a plan: from the source through the passes to the sink. */
+#ifndef RUN_H
+#define RUN_H
+#include "backend.h"
+#include "sink.h"
+#include "source.h"
+#include "store.h"
+
+struct run {
+    struct plan *plan;
+    struct source *source;
+    struct sink *sink;              /* NULL: nothing is written */
+    struct backend *backend;
+    struct tasks *tasks;
+    const struct log *log;
+    uint64_t memory;
+    bool poison;
+    void (*progress)(void *user, double done);
+    bool (*cancelled)(void *user);
+    void *user;
+    /* the result */
+    double decode, encode;          /* seconds of all threads */
+};
+
+/* Runs all passes and writes the side data of gathers. On failure nothing has been committed to the sink's outfile that
+ * its owner may keep. */
+imgpipe_status run_plan(struct run *run, imgpipe_error *error);
+
+/* One pass (run_pass.c): reads from `from` if it is not NULL and from the run's source otherwise, and writes to `into`
+ * or to the run's sink, as the pass ends. */
+imgpipe_status run_pass(struct run *run, int index, struct store *from, struct store *into, imgpipe_error *error);
+#endif
