@@ -1,5 +1,6 @@
 /* Bytes of an input. One buffer serves peeking and small reads; large reads go straight into the caller's memory. */
 #include "input.h"
+#include "clock.h"
 #include "status.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BUFFER_SIZE ((size_t)256 * 1024)
@@ -32,16 +32,10 @@ struct input {
     unsigned char buffer[BUFFER_SIZE];
 };
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* One read(2) that brings at least a byte unless the end or a fault is reached. */
 static size_t read_some(struct input *input, void *to, size_t size) {
     if (input->at_end || input->fault) return 0;
-    double begin = now();
+    double begin = clock_now();
     ssize_t got;
     for (;;) {
         got = read(input->fd, to, size < READ_MAX ? size : READ_MAX);
@@ -52,7 +46,7 @@ static size_t read_some(struct input *input, void *to, size_t size) {
         struct pollfd wait = {.fd = input->fd, .events = POLLIN};
         poll(&wait, 1, -1);
     }
-    input->seconds += now() - begin;
+    input->seconds += clock_now() - begin;
     if (got > 0) return (size_t)got;
     if (got == 0) {
         input->at_end = true;

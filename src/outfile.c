@@ -5,6 +5,7 @@
  * between the creator's open() and its flock(), and a file may be renamed between a cleaner's open() and its flock(). So both look
  * again, once they hold the lock, whether the name still leads to the locked inode; a creator that lost takes another name. */
 #include "outfile.h"
+#include "clock.h"
 #include "outfile_path.h"
 #include "status.h"
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BUFFER_SIZE ((size_t)256 * 1024)
@@ -34,12 +34,6 @@ struct outfile {
     size_t fill;
     unsigned char buffer[BUFFER_SIZE];
 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 imgpipe_status outfile_fail(const struct outfile *out, imgpipe_error *error) {
     const char *advice = "check the disk";
@@ -73,7 +67,7 @@ static bool create_temp(struct outfile *out) {
     for (int attempt = 0; attempt < 100; attempt++) {
         uint64_t random;
         if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) {
-            random = (uint64_t)(now() * 1e9) * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid();
+            random = (uint64_t)(clock_now() * 1e9) * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid();
         }
         snprintf(out->temp, sizeof out->temp, OUTFILE_TEMP_PREFIX "%016llx", (unsigned long long)random);
         out->fd = openat(out->target.folder, out->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -137,7 +131,7 @@ imgpipe_status outfile_open(const char *path, bool keep_existing, struct outfile
 
 static bool write_all(struct outfile *out, const unsigned char *bytes, size_t size) {
     if (out->fault) return false;
-    double begin = now();
+    double begin = clock_now();
     while (size > 0) {
         ssize_t got = write(out->fd, bytes, size < WRITE_MAX ? size : WRITE_MAX);
         if (got > 0) {
@@ -155,7 +149,7 @@ static bool write_all(struct outfile *out, const unsigned char *bytes, size_t si
             break;
         }
     }
-    out->seconds += now() - begin;
+    out->seconds += clock_now() - begin;
     return out->fault == 0;
 }
 

@@ -1,5 +1,6 @@
 /* Names and folders of outputs: following symlinks, special files, removing what killed runs left behind. */
 #include "outfile_path.h"
+#include "clock.h"
 #include "status.h"
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LINKS_MAX 40
@@ -205,12 +205,6 @@ static void scan(int folder) {
     closedir(listing);
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A run of 100,000 images into one folder must not list that folder 100,000 times. A folder is listed again only once 100 times
  * the duration of the last listing have passed, so listings cost at most a per cent of the time. This is the process's memory of
  * folders, and changes no result; it holds a few and forgets the rest. */
@@ -220,7 +214,7 @@ void outfile_remove_stale(int folder) {
     struct stat st;
     if (fstat(folder, &st) != 0) return;
     size_t slot = (size_t)(st.st_ino ^ st.st_ino >> 4 ^ st.st_dev) % 16;
-    double begin = now();
+    double begin = clock_now();
     pthread_mutex_lock(&lock);
     bool recent = seen[slot].device == st.st_dev && seen[slot].inode == st.st_ino && begin < seen[slot].next;
     if (!recent) {
@@ -231,7 +225,7 @@ void outfile_remove_stale(int folder) {
     pthread_mutex_unlock(&lock);
     if (recent) return;
     scan(folder);
-    double end = now();
+    double end = clock_now();
     pthread_mutex_lock(&lock);
     if (seen[slot].device == st.st_dev && seen[slot].inode == st.st_ino) seen[slot].next = end + 100 * (end - begin);
     pthread_mutex_unlock(&lock);

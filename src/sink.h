@@ -63,4 +63,6 @@ imgpipe_status sink_memory(const imgpipe_image *image, struct sink **sink, imgpi
 /* Sink that takes rows and keeps nothing (--no-output). */
 imgpipe_status sink_null(const imgpipe_info *info, struct sink **sink, imgpipe_error *error);
 void sink_close(struct sink *sink);
+/* For encoders: the height of pieces of about 1 MiB of pixels, a power of two and at least 8 rows, or the image's height. */
+int sink_piece_rows(const imgpipe_info *info);
 #endif

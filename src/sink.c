@@ -1,0 +1,124 @@
+/* Sinks: the table of the kinds that can be written, and sinks that write no file. */
+#include "sink.h"
+#include "status.h"
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define PIECE_BYTES ((size_t)1 << 20)
+#define PIECE_ROWS_MIN 8
+
+extern const struct encoder encoder_png, encoder_pnm, encoder_pam, encoder_pfm, encoder_jpeg, encoder_bmp, encoder_tga, encoder_hdr,
+    encoder_gif, encoder_psd;
+
+static const struct encoder *const encoders[] = {
+    &encoder_png, &encoder_pnm, &encoder_pam, &encoder_pfm, &encoder_jpeg, &encoder_bmp, &encoder_tga, &encoder_hdr, &encoder_gif,
+    &encoder_psd,
+};
+enum { ENCODERS = sizeof encoders / sizeof *encoders };
+
+const struct encoder *encoder_at(int index) { return index >= 0 && index < ENCODERS ? encoders[index] : NULL; }
+
+/* Whether `word` is one of the words of `list`, letter case ignored. */
+static bool is_word(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = list; *at;) {
+        size_t here = strcspn(at, " ");
+        if (here == length && length > 0 && strncasecmp(at, word, length) == 0) return true;
+        at += here;
+        at += strspn(at, " ");
+    }
+    return false;
+}
+
+/* `--format jpg` is understood like `--format jpeg`. */
+const struct encoder *encoder_find(const char *name) {
+    for (int i = 0; i < ENCODERS; i++) {
+        if (strcasecmp(encoders[i]->info.name, name) == 0) return encoders[i];
+    }
+    for (int i = 0; i < ENCODERS; i++) {
+        if (is_word(encoders[i]->info.extensions, name)) return encoders[i];
+    }
+    return NULL;
+}
+
+/* A name that only begins with a dot has no extension. */
+const struct encoder *encoder_for_path(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    if (!dot || dot == base) return NULL;
+    for (int i = 0; i < ENCODERS; i++) {
+        if (is_word(encoders[i]->info.extensions, dot + 1)) return encoders[i];
+    }
+    return NULL;
+}
+
+int sink_piece_rows(const imgpipe_info *info) {
+    size_t row_bytes = (size_t)info->width * imgpipe_pixel_size(info->format);
+    int rows = PIECE_ROWS_MIN;
+    while (rows < info->height && (size_t)rows * 2 * row_bytes <= PIECE_BYTES) rows *= 2;
+    return rows < info->height ? rows : (int)info->height;
+}
+
+void sink_close(struct sink *sink) {
+    if (sink) sink->ops->close(sink);
+}
+
+/* ------------------------------------------------------------------------------------------- sinks without a file */
+
+struct memory_sink {
+    struct sink base;
+    imgpipe_image image;
+};
+
+static void plain_close(struct sink *sink) { free(sink); }
+
+/* Pieces have places of their own in the image, so they are copied where encoding would be, by many threads. */
+static imgpipe_status memory_encode(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
+    (void)error;
+    struct memory_sink *s = (struct memory_sink *)sink;
+    size_t bytes = (size_t)sink->info.width * imgpipe_pixel_size(sink->info.format);
+    unsigned char *to = (unsigned char *)s->image.pixels + piece->y * s->image.stride;
+    if (to == piece->rows && s->image.stride == piece->stride) return IMGPIPE_OK;
+    for (int i = 0; i < piece->count; i++) memcpy(to + i * s->image.stride, piece->rows + i * piece->stride, bytes);
+    return IMGPIPE_OK;
+}
+
+static imgpipe_status nothing_to_commit(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
+    (void)sink, (void)piece, (void)error;
+    return IMGPIPE_OK;
+}
+
+static imgpipe_status nothing_to_finish(struct sink *sink, imgpipe_error *error) {
+    (void)sink, (void)error;
+    return IMGPIPE_OK;
+}
+
+static const struct sink_ops memory_ops = {
+    .name = "memory", .encode = memory_encode, .commit = nothing_to_commit, .finish = nothing_to_finish, .close = plain_close};
+static const struct sink_ops null_ops = {
+    .name = "null", .commit = nothing_to_commit, .finish = nothing_to_finish, .close = plain_close};
+
+imgpipe_status sink_memory(const imgpipe_image *image, struct sink **sink, imgpipe_error *error) {
+    *sink = NULL;
+    struct memory_sink *s = calloc(1, sizeof *s);
+    if (!s) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write an image in memory: not enough memory; free some");
+    s->base.ops = &memory_ops;
+    s->base.info = image->info;
+    s->base.piece_rows = sink_piece_rows(&image->info);
+    s->image = *image;
+    *sink = &s->base;
+    return IMGPIPE_OK;
+}
+
+imgpipe_status sink_null(const imgpipe_info *info, struct sink **result, imgpipe_error *error) {
+    *result = NULL;
+    struct sink *sink = calloc(1, sizeof *sink);
+    if (!sink) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot run without an output: not enough memory; free some");
+    sink->ops = &null_ops;
+    sink->info = *info;
+    sink->piece_rows = sink_piece_rows(info);
+    *result = sink;
+    return IMGPIPE_OK;
+}

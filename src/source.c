@@ -1,0 +1,164 @@
+/* Sources: choosing a decoder by content, size limits, images in memory. The input of a source is closed here, never by a decoder. */
+#include "source.h"
+#include "status.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SNIFF 64
+#define SIZE_LIMIT ((uint64_t)INT32_MAX)
+/* How many rows a streaming decoder may need at once; a row that is beyond the budget must be refused before it is allocated. */
+#define ROWS_AT_ONCE 4
+
+static const struct decoder *const decoders[] = {&decoder_png, &decoder_pnm, &decoder_stb};
+
+/* Kinds that are recognised so that they can be refused by name. Camera raw files come before TIFF, which they look like. */
+static const struct known {
+    const char *what;
+    int at, size;
+    const char *bytes;
+} known[] = {
+    {"a camera raw file (Canon CR2)", 8, 3, "CR\2"},
+    {"a camera raw file (Canon CR3)", 4, 8, "ftypcrx "},
+    {"a camera raw file (Fujifilm)", 0, 8, "FUJIFILM"},
+    {"a camera raw file (Panasonic)", 0, 4, "IIU\0"},
+    {"a camera raw file (Olympus)", 0, 4, "IIRO"},
+    {"a camera raw file (Olympus)", 0, 4, "IIRS"},
+    {"a camera raw file (Sigma)", 0, 4, "FOVb"},
+    {"a camera raw file (Minolta)", 0, 4, "\0MRM"},
+    {"a TIFF image (or a camera raw file)", 0, 4, "II*\0"},
+    {"a TIFF image (or a camera raw file)", 0, 4, "MM\0*"},
+    {"a BigTIFF image", 0, 4, "II+\0"},
+    {"a BigTIFF image", 0, 4, "MM\0+"},
+    {"a WebP image", 8, 4, "WEBP"},
+    {"an AVIF image", 4, 7, "ftypavi"},
+    {"a HEIF image", 4, 7, "ftyphei"},
+    {"a HEIF image", 4, 7, "ftyphev"},
+    {"a HEIF image", 4, 7, "ftypmif"},
+    {"a JPEG XL image", 0, 2, "\xff\x0a"},
+    {"a JPEG XL image", 4, 4, "JXL "},
+    {"a JPEG 2000 image", 4, 4, "jP  "},
+    {"a JPEG 2000 image", 0, 4, "\xff\x4f\xff\x51"},
+    {"an OpenEXR image", 0, 4, "v/1\1"},
+    {"an MNG animation", 0, 4, "\x8aMNG"},
+    {"a JNG image", 0, 4, "\x8bJNG"},
+    {"a PDF document", 0, 4, "%PDF"},
+    {"a PostScript document", 0, 4, "%!PS"},
+    {"an SVG or XML document", 0, 5, "<?xml"},
+    {"an SVG document", 0, 4, "<svg"},
+};
+
+static const char *recognise(const unsigned char *bytes, size_t size) {
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const struct known *k = &known[i];
+        if (size >= (size_t)(k->at + k->size) && memcmp(bytes + k->at, k->bytes, (size_t)k->size) == 0) return k->what;
+    }
+    return NULL;
+}
+
+static const struct decoder *find_decoder(struct input *input, imgpipe_error *error) {
+    const unsigned char *bytes;
+    size_t size = input_peek(input, &bytes, SNIFF);
+    const char *name = input_name(input);
+    const char *failure = input_failure(input);
+    if (failure) {
+        error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", name, failure);
+        return NULL;
+    }
+    /* stb comes after the known kinds: TGA has no signature, so its decoder has to guess. */
+    for (int i = 0; i < 3; i++) {
+        const char *what = decoders[i] == &decoder_stb ? recognise(bytes, size) : NULL;
+        if (what) {
+            error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is %s, which is not supported; convert it to PNG first", name, what);
+            return NULL;
+        }
+        if (decoders[i]->matches(bytes, size)) return decoders[i];
+    }
+    error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is no image of a kind that can be read; --list-formats shows the kinds", name);
+    return NULL;
+}
+
+imgpipe_status source_open(struct input *input, const struct source_options *options, struct source **source, imgpipe_error *error) {
+    *source = NULL;
+    const struct decoder *decoder = find_decoder(input, error);
+    imgpipe_status status = decoder ? decoder->open(input, options, source, error) : IMGPIPE_ERROR_INPUT;
+    if (status != IMGPIPE_OK) {
+        *source = NULL;
+        input_close(input);
+    }
+    return status;
+}
+
+imgpipe_status source_check_size(const struct source_options *options, const char *name, uint64_t width, uint64_t height,
+                                 size_t pixel_size, bool whole, imgpipe_error *error) {
+    if (width == 0 || height == 0) {
+        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it has no pixels (%" PRIu64 " x %" PRIu64 "); get an undamaged copy",
+                         name, width, height);
+    }
+    if (width > SIZE_LIMIT || height > SIZE_LIMIT) {
+        return error_set(error, IMGPIPE_ERROR_INPUT,
+                         "cannot read '%s': it is %" PRIu64 " x %" PRIu64 " pixels, and a side may have 2147483647; cut it into parts", name,
+                         width, height);
+    }
+    uint64_t pixels = width * height; /* below 2^62 */
+    if (options->max_pixels && pixels > options->max_pixels) {
+        return error_set(error, IMGPIPE_ERROR_INPUT,
+                         "cannot read '%s': it is %" PRIu64 " x %" PRIu64 " pixels, over the limit of %" PRIu64
+                         " in all; if the file can be trusted, raise --max-pixels",
+                         name, width, height, options->max_pixels);
+    }
+    uint64_t rows = whole || height < ROWS_AT_ONCE ? height : ROWS_AT_ONCE, bytes;
+    bool fits = !__builtin_mul_overflow(width * rows, (uint64_t)pixel_size, &bytes) && bytes <= (uint64_t)PTRDIFF_MAX / 2;
+    if (fits && (options->memory == 0 || bytes <= options->memory)) return IMGPIPE_OK;
+    char need[32], have[32];
+    return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read '%s': it is %" PRIu64 " x %" PRIu64 " pixels, %s %s%s%s; raise --memory", name,
+                     width, height, whole ? "cannot be read row by row, and needs" : "and a few of its rows need",
+                     fits ? text_bytes(bytes, need) : "more memory than there can be", fits ? ", over the memory budget of " : "",
+                     fits ? text_bytes(options->memory, have) : "");
+}
+
+imgpipe_status source_read(struct source *source, void *const *rows, int count, imgpipe_error *error) {
+    int64_t first = source->next_row;
+    if (count < 0 || count > source->info.height - first) {
+        return error_set(error, IMGPIPE_ERROR_INTERNAL, "rows %" PRId64 " to %" PRId64 " of an image with %" PRId64 " were asked for; report this",
+                         first, first + count, source->info.height);
+    }
+    if (source->ops->read) {
+        imgpipe_status status = source->ops->read(source, rows, count, error);
+        if (status != IMGPIPE_OK) return status;
+    } else {
+        size_t bytes = (size_t)source->info.width * imgpipe_pixel_size(source->info.format);
+        for (int i = 0; i < count; i++) memcpy(rows[i], source->pixels + (first + i) * source->stride, bytes);
+    }
+    source->next_row = first + count;
+    return IMGPIPE_OK;
+}
+
+imgpipe_status source_finish(struct source *source, imgpipe_error *error) {
+    return source->ops->finish ? source->ops->finish(source, error) : IMGPIPE_OK;
+}
+
+void source_close(struct source *source) {
+    if (!source) return;
+    struct input *input = source->input;
+    source->ops->close(source);
+    input_close(input);
+}
+
+/* ---------------------------------------------------------------------------------------------- images in memory */
+
+static void memory_close(struct source *source) { free(source); }
+
+static const struct source_ops memory_ops = {.name = "memory", .close = memory_close};
+
+imgpipe_status source_memory(const imgpipe_image *image, struct source **result, imgpipe_error *error) {
+    *result = NULL;
+    struct source *source = calloc(1, sizeof *source);
+    if (!source) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read an image in memory: not enough memory; free some");
+    source->ops = &memory_ops;
+    source->info = image->info;
+    source->pixels = image->pixels;
+    source->stride = image->stride;
+    *result = source;
+    return IMGPIPE_OK;
+}
