@@ -3,57 +3,14 @@
  * is decoded when its slot is free, a strip starts when the slots of its output are free. Strips and bands take their slots
  * in order, and there are always enough slots for one strip, so the oldest strip can always go on. */
 #include "clock.h"
-#include "run.h"
+#include "pass_run.h"
 #include "status.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum piece_state { PIECE_FILLING, PIECE_ENCODING, PIECE_ENCODED };
-
-struct piece {                  /* one slot of the output */
-    struct task task;
-    struct pass_run *pr;
-    struct sink_piece sink;
-    int64_t rows_left;
-    enum piece_state state;
-};
-
-struct strip_slot {
-    struct strip strip;
-    bool busy;
-};
-
-struct pass_run {
-    struct run *run;
-    const struct pass *pass;
-    struct pass_io io;
-    struct backend_pass *backend;
-    pthread_mutex_t lock;
-    bool done;                  /* for tasks_run() */
-    bool failed;
-    imgpipe_status status;
-    imgpipe_error error;
-    int busy;                   /* tasks and strips under way */
-    /* input */
-    int64_t in_bands, decoded;  /* bands in all, and bands that are in memory */
-    int64_t in_height;
-    int64_t *users;             /* of each slot: strips that have not yet done with it */
-    unsigned char **in_slots;
-    bool decoding;
-    struct task decode_task;
-    /* strips */
-    struct strip_slot *strips;
-    int64_t strip_slots, started, finished;
-    /* output */
-    int64_t pieces_total, committed;
-    struct piece *pieces;
-    unsigned char **out_slots;
-    bool committing;
-    struct task commit_task;
-    double progress_base, progress_share;
-};
+static void strip_done(struct strip *strip, imgpipe_status status, const imgpipe_error *error);
 
 /* ---- everything below, down to the tasks, is called with the lock held */
 
@@ -113,6 +70,7 @@ static void start_strips(struct pass_run *pr) {
         if (pr->in_bands && (strip->in1 - 1) / pr->io.in.band_rows >= pr->decoded) return;
         if (!pieces_free(pr, strip->y1)) return;
         slot->busy = true;
+        strip->done = strip_done;
         pr->started++;
         pr->busy++;
         pr->run->backend->ops->submit(pr->backend, strip);
@@ -126,18 +84,6 @@ static void start_commit(struct pass_run *pr) {
     pr->committing = true;
     pr->busy++;
     tasks_add(pr->run->tasks, TASK_ENCODE, &pr->commit_task);
-}
-
-/* Prepares the slot of piece `index` for it. */
-static void piece_begin(struct pass_run *pr, int64_t index) {
-    struct piece *piece = &pr->pieces[index % pr->io.out.slot_count];
-    int64_t height = pr->pass->edges[pr->pass->node_count].info.height, y = index * pr->io.out.band_rows;
-    if (y >= height) return;
-    piece->pr = pr;
-    piece->state = PIECE_FILLING;
-    piece->rows_left = height - y < pr->io.out.band_rows ? height - y : pr->io.out.band_rows;
-    piece->sink = (struct sink_piece){.y = y, .count = (int)piece->rows_left, .stride = pr->io.out.stride,
-                                      .rows = pr->out_slots[index % pr->io.out.slot_count] + pr->io.out.offset};
 }
 
 /* Starts whatever can be started, or ends the pass. */
@@ -259,106 +205,6 @@ static void strip_done(struct strip *strip, imgpipe_status status, const imgpipe
     pthread_mutex_unlock(&pr->lock);
 }
 
-/* ---- memory of the pass */
-
-static imgpipe_status slots_new(struct pass_run *pr, unsigned char ***slots, int64_t count, size_t size, imgpipe_error *error) {
-    char text[32];
-    *slots = calloc((size_t)count, sizeof **slots);
-    for (int64_t i = 0; *slots && i < count; i++)
-        if (!((*slots)[i] = pool_take(pr->run->backend->pool, size)))
-            return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows: %lld blocks of %s; use fewer threads (-j) or lower strips (--strip-rows)",
-                             (long long)count, text_bytes(size, text));
-    return *slots ? IMGPIPE_OK : error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows");
-}
-
-static void slots_free(struct pass_run *pr, unsigned char **slots, int64_t count) {
-    for (int64_t i = 0; slots && i < count; i++) pool_give(pr->run->backend->pool, slots[i]);
-    free(slots);
-}
-
-/* Bands of about 256 KiB: large enough to copy well, small enough to be filled while the strip before is computed. */
-#define BAND_BYTES (256 << 10)
-
-static imgpipe_status open_input(struct pass_run *pr, const struct store *from, imgpipe_error *error) {
-    const struct edge *edge = &pr->pass->edges[0];
-    pr->in_height = edge->info.height;
-    if (from) {
-        pr->io.in = from->view;
-        return IMGPIPE_OK;
-    }
-    struct rows_view *in = &pr->io.in;
-    in->stride = (ptrdiff_t)row_stride(edge);
-    in->offset = row_offset(edge);
-    in->band_rows = BAND_BYTES / in->stride;
-    if (in->band_rows < 1) in->band_rows = 1;
-    if (in->band_rows > pr->in_height) in->band_rows = pr->in_height;
-    pr->in_bands = (pr->in_height + in->band_rows - 1) / in->band_rows;
-    int64_t most = 0;
-    for (int64_t i = 0; i < pr->pass->strip_count && i < 4; i++) { /* a strip in the middle needs the most */
-        int64_t at = i < 2 ? i : pr->pass->strip_count * (i - 1) / 3, y0, y1;
-        strip_range(pr->pass, 0, at, &y0, &y1);
-        if (y1 - y0 > most) most = y1 - y0;
-    }
-    int64_t rows = most + pr->pass->strip_rows * tasks_threads(pr->run->tasks);
-    in->slot_count = rows / in->band_rows + 3;
-    if (in->slot_count > pr->in_bands) in->slot_count = pr->in_bands;
-    pr->users = calloc((size_t)in->slot_count, sizeof *pr->users);
-    if (!pr->users) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows");
-    imgpipe_status failed = slots_new(pr, &pr->in_slots, in->slot_count, (size_t)(in->band_rows * in->stride), error);
-    in->slots = pr->in_slots;
-    return failed;
-}
-
-static imgpipe_status open_output(struct pass_run *pr, const struct store *into, imgpipe_error *error) {
-    const struct edge *edge = &pr->pass->edges[pr->pass->node_count];
-    if (pr->pass->end == PASS_DROP) return IMGPIPE_OK;
-    if (into) {
-        pr->io.out = into->view;
-        return IMGPIPE_OK;
-    }
-    struct rows_view *out = &pr->io.out;
-    int64_t height = edge->info.height;
-    out->stride = (ptrdiff_t)row_stride(edge);
-    out->offset = row_offset(edge);
-    out->band_rows = pr->run->sink->piece_rows < height ? pr->run->sink->piece_rows : height;
-    pr->pieces_total = (height + out->band_rows - 1) / out->band_rows;
-    int64_t rows = pr->pass->strip_rows * (tasks_threads(pr->run->tasks) + 2);
-    out->slot_count = rows / out->band_rows + 2 + tasks_threads(pr->run->tasks);
-    if (out->slot_count > pr->pieces_total) out->slot_count = pr->pieces_total;
-    pr->pieces = calloc((size_t)out->slot_count, sizeof *pr->pieces);
-    if (!pr->pieces) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows");
-    imgpipe_status failed = slots_new(pr, &pr->out_slots, out->slot_count, (size_t)(out->band_rows * out->stride), error);
-    out->slots = pr->out_slots;
-    for (int64_t i = 0; !failed && i < out->slot_count; i++) piece_begin(pr, i);
-    return failed;
-}
-
-static imgpipe_status open_pass(struct pass_run *pr, struct store *from, struct store *into, imgpipe_error *error) {
-    imgpipe_status failed = open_input(pr, from, error);
-    if (!failed) failed = open_output(pr, into, error);
-    pr->strip_slots = 2 * tasks_threads(pr->run->tasks) + 2;
-    pr->strips = calloc((size_t)pr->strip_slots, sizeof *pr->strips);
-    if (!failed && !pr->strips) failed = error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for strips");
-    for (int64_t i = 0; !failed && i < pr->strip_slots; i++) {
-        pr->strips[i].strip.done = strip_done;
-        pr->strips[i].strip.owner = pr;
-    }
-    if (!failed) failed = pr->run->backend->ops->open(pr->run->backend, &pr->io, &pr->backend, error);
-    return failed;
-}
-
-static void close_pass(struct pass_run *pr) {
-    for (int64_t i = 0; pr->pieces && i < pr->io.out.slot_count; i++)
-        if (pr->pieces[i].sink.encoded && pr->run->sink->ops->discard) pr->run->sink->ops->discard(pr->run->sink, &pr->pieces[i].sink);
-    if (pr->backend) pr->run->backend->ops->close(pr->backend);
-    slots_free(pr, pr->in_slots, pr->io.in.slot_count);
-    slots_free(pr, pr->out_slots, pr->io.out.slot_count);
-    free(pr->users);
-    free(pr->pieces);
-    free(pr->strips);
-    pthread_mutex_destroy(&pr->lock);
-}
-
 /* Hands the merged state of every gather to its stage. */
 static imgpipe_status finish_gathers(struct pass_run *pr, imgpipe_error *error) {
     imgpipe_status failed = IMGPIPE_OK;
@@ -387,7 +233,7 @@ imgpipe_status run_pass(struct run *run, int index, struct store *from, struct s
     pr.progress_base = index * pr.progress_share;
     for (int e = 0; e <= pr.pass->node_count; e++)
         for (int g = 0; g < pr.pass->edges[e].gather_count; g++) pr.pass->edges[e].gathers[g].stage->walk = pr.pass->edges[e].gathers[g].walk;
-    imgpipe_status status = open_pass(&pr, from, into, error);
+    imgpipe_status status = pass_run_open(&pr, from, into, error);
     if (!status) {
         pthread_mutex_lock(&pr.lock);
         advance(&pr);
@@ -399,6 +245,6 @@ imgpipe_status run_pass(struct run *run, int index, struct store *from, struct s
         if (status && error) *error = pr.error;
         if (!status) status = finish_gathers(&pr, error);
     }
-    close_pass(&pr);
+    pass_run_close(&pr);
     return status;
 }

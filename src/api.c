@@ -1,0 +1,214 @@
+/* The exported functions that run chains: check the arguments, call inward. */
+#include "clock.h"
+#include "context.h"
+#include "filter.h"
+#include "outfile.h"
+#include "run.h"
+#include "status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+imgpipe_run_options imgpipe_run_options_default(void) {
+    return (imgpipe_run_options){.struct_size = sizeof(imgpipe_run_options), .level = -1, .max_pixels = (uint64_t)16 << 30,
+                                 .background = {1, 1, 1}};
+}
+
+imgpipe_report imgpipe_report_default(void) { return (imgpipe_report){.struct_size = sizeof(imgpipe_report)}; }
+
+const imgpipe_filter *imgpipe_filter_at(int index) {
+    for (int i = 0; filter_table[i]; i++)
+        if (i == index) return filter_table[i];
+    return NULL;
+}
+
+const imgpipe_filter *imgpipe_filter_find(const char *name) {
+    for (int i = 0; name && filter_table[i]; i++)
+        if (strcmp(filter_table[i]->name, name) == 0) return filter_table[i];
+    return NULL;
+}
+
+const imgpipe_codec_info *imgpipe_codec_at(int index) {
+    const struct encoder *encoder = encoder_at(index);
+    return encoder ? &encoder->info : NULL;
+}
+
+/* One call of a run function: everything that has to be closed again. */
+struct job {
+    imgpipe_context *context;
+    const imgpipe_run_options *options;
+    struct source *source;
+    struct plan *plan;
+    const struct encoder *encoder;
+    struct outfile *out;
+    struct sink *sink;
+    double began;
+};
+
+static imgpipe_status check_options(const imgpipe_context *context, const imgpipe_run_options *options, imgpipe_error *error) {
+    if (!context) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "no context was given");
+    if (options->struct_size != sizeof *options)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_run_options: struct_size is not that of this library; use "
+                                                        "imgpipe_run_options_default()");
+    int depth = options->depth;
+    if (depth != 0 && depth != 8 && depth != 16 && depth != 32)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "depth %d: the choices are 8, 16 and 32 (f32)", depth);
+    if (options->level < -1 || options->level > 9)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "level %d: the range is 0 (store) to 9 (smallest)", options->level);
+    if (options->quality < 0 || options->quality > 100)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "quality %d: the range is 1 to 100", options->quality);
+    if (options->strip_rows < 0 || options->step_rows < 0)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "rows of a strip or step: the number must not be negative");
+    for (int c = 0; c < 3; c++)
+        if (!(options->background[c] >= 0 && options->background[c] <= 1))
+            return error_set(error, IMGPIPE_ERROR_ARGUMENT, "background: each colour must lie in 0...1");
+    return IMGPIPE_OK;
+}
+
+static struct plan_options plan_options(const struct job *job, bool no_output) {
+    struct plan_options options = {.log = &job->context->log, .isa = job->context->isa, .threads = tasks_threads(job->context->tasks),
+                                   .depth = job->options->depth, .no_output = no_output, .strip_rows = job->options->strip_rows,
+                                   .step_rows = job->options->step_rows, .memory = job->context->memory};
+    memcpy(options.background, job->options->background, sizeof options.background);
+    if (job->encoder) {
+        options.accept = job->encoder->accept;
+        options.kind = job->encoder->info.name;
+    }
+    return options;
+}
+
+static imgpipe_status find_encoder(struct job *job, const char *path, imgpipe_error *error) {
+    const char *format = job->options->format;
+    job->encoder = format ? encoder_find(format) : encoder_for_path(path);
+    if (job->encoder && job->encoder->open) return IMGPIPE_OK;
+    char kinds[200] = "";
+    for (int i = 0; encoder_at(i); i++)
+        if (encoder_at(i)->open) text_append(kinds, sizeof kinds, "%s%s", *kinds ? ", " : "", encoder_at(i)->info.name);
+    if (job->encoder)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: %s is read but not written; the kinds that are written are %s", path,
+                         job->encoder->info.name, kinds);
+    if (format) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "format '%s' is unknown; the kinds that are written are %s", format, kinds);
+    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: the kind of output is not known from this name; name it by --format or by an "
+                                                    "extension: %s", strcmp(path, "-") == 0 ? "standard output" : path, kinds);
+}
+
+static imgpipe_status open_source(struct job *job, const char *path, imgpipe_error *error) {
+    struct input *input;
+    imgpipe_status failed = input_open(path, &input, error);
+    if (failed) return failed;
+    struct source_options options = {&job->context->log, job->options->max_pixels, job->context->memory};
+    return source_open(input, &options, &job->source, error);
+}
+
+static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error *error) {
+    const imgpipe_info *info = &job->plan->out;
+    if (job->encoder->size_fits && !job->encoder->size_fits(info->width, info->height))
+        return error_set(error, IMGPIPE_ERROR_INPUT, "%s: %s cannot hold an image of %lld x %lld pixels; choose png", path,
+                         job->encoder->info.name, (long long)info->width, (long long)info->height);
+    imgpipe_status failed = outfile_open(path, job->options->overwrite == IMGPIPE_OVERWRITE_NEVER, &job->out, error);
+    if (failed) return failed;
+    struct sink_options options = {&job->context->log, job->options->level < 0 ? 4 : job->options->level,
+                                   job->options->quality ? job->options->quality : 90};
+    return job->encoder->open(job->out, info, &options, &job->sink, error);
+}
+
+/* Runs the plan of a job whose ends are open. */
+static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_error *error) {
+    imgpipe_context *context = job->context;
+    struct run run = {.plan = job->plan, .source = job->source, .sink = job->sink, .tasks = context->tasks, .log = &context->log,
+                      .memory = context->memory, .poison = job->options->poison, .progress = context->progress,
+                      .cancelled = context->cancelled, .user = context->user};
+    char why[96] = "";
+    imgpipe_status failed = context_backend(context, job->plan, &run.backend, why, sizeof why, error);
+    if (failed) return failed;
+    plan_print(job->plan, &context->log);
+    log_line(&context->log, IMGPIPE_LOG_DETAIL, "device: %s", why);
+    double before[3];
+    memcpy(before, run.backend->seconds, sizeof before);
+    failed = run_plan(&run, error);
+    double write = job->out ? outfile_seconds(job->out) : 0, read = job->source->input ? input_seconds(job->source->input) : 0;
+    if (report) {
+        report->in = job->plan->in;
+        report->out = job->plan->out;
+        report->bytes_in = job->source->input ? input_taken(job->source->input) : 0;
+        report->seconds.read = read;
+        report->seconds.decode = run.decode > read ? run.decode - read : 0;
+        report->seconds.upload = run.backend->seconds[BACKEND_UPLOAD] - before[BACKEND_UPLOAD];
+        report->seconds.compute = run.backend->seconds[BACKEND_COMPUTE] - before[BACKEND_COMPUTE];
+        report->seconds.download = run.backend->seconds[BACKEND_DOWNLOAD] - before[BACKEND_DOWNLOAD];
+        report->seconds.encode = run.encode > write ? run.encode - write : 0;
+        snprintf(report->device, sizeof report->device, "%s", why);
+    }
+    return failed;
+}
+
+/* Closes everything; the output is kept only if nothing failed. */
+static imgpipe_status end_job(struct job *job, imgpipe_status failed, imgpipe_report *report, imgpipe_error *error) {
+    sink_close(job->sink);
+    if (job->out && failed) outfile_abort(job->out);
+    if (job->out && !failed) {
+        double write = outfile_seconds(job->out);
+        if (report) report->bytes_out = outfile_bytes(job->out), report->seconds.write = write;
+        failed = outfile_commit(job->out, error);
+    }
+    source_close(job->source);
+    plan_free(job->plan);
+    if (report) report->seconds.total = clock_now() - job->began;
+    return failed;
+}
+
+imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgpipe_chain *chain, const char *in, const char *out,
+                                const imgpipe_run_options *options, imgpipe_report *report, imgpipe_error *error) {
+    imgpipe_run_options defaults = imgpipe_run_options_default();
+    struct job job = {.context = context, .options = options ? options : &defaults, .began = clock_now()};
+    imgpipe_status failed = check_options(context, job.options, error);
+    if (!failed && !in) failed = error_set(error, IMGPIPE_ERROR_ARGUMENT, "no input was named");
+    if (!failed && out) failed = find_encoder(&job, out, error);
+    if (!failed) failed = open_source(&job, in, error);
+    if (!failed) {
+        struct plan_options wishes = plan_options(&job, !out);
+        failed = plan_make(chain, &job.source->info, &wishes, &job.plan, error);
+    }
+    if (!failed && out) failed = open_sink(&job, out, error);
+    if (!failed) failed = run_job(&job, report, error);
+    return end_job(&job, failed, report, error);
+}
+
+imgpipe_status imgpipe_chain_output(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_info *in,
+                                    const imgpipe_run_options *options, imgpipe_info *out, imgpipe_error *error) {
+    imgpipe_run_options defaults = imgpipe_run_options_default();
+    struct job job = {.context = context, .options = options ? options : &defaults};
+    imgpipe_status failed = check_options(context, job.options, error);
+    if (!failed && (!in || !out)) failed = error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_chain_output: in and out are needed");
+    if (failed) return failed;
+    struct plan_options wishes = plan_options(&job, false);
+    wishes.log = NULL;
+    failed = plan_make(chain, in, &wishes, &job.plan, error);
+    if (!failed) *out = job.plan->out;
+    plan_free(job.plan);
+    return failed;
+}
+
+static bool same_info(const imgpipe_info *a, const imgpipe_info *b) {
+    return a->width == b->width && a->height == b->height && a->format.type == b->format.type &&
+           a->format.channels == b->format.channels && a->format.alpha == b->format.alpha;
+}
+
+imgpipe_status imgpipe_run_image(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_image *in, const imgpipe_image *out,
+                                 const imgpipe_run_options *options, imgpipe_report *report, imgpipe_error *error) {
+    imgpipe_run_options defaults = imgpipe_run_options_default();
+    struct job job = {.context = context, .options = options ? options : &defaults, .began = clock_now()};
+    imgpipe_status failed = check_options(context, job.options, error);
+    if (!failed && !in) failed = error_set(error, IMGPIPE_ERROR_ARGUMENT, "no input image was given");
+    if (!failed) failed = source_memory(in, &job.source, error);
+    if (!failed) {
+        struct plan_options wishes = plan_options(&job, !out);
+        failed = plan_make(chain, &in->info, &wishes, &job.plan, error);
+    }
+    if (!failed && out && !same_info(&out->info, &job.plan->out))
+        failed = error_set(error, IMGPIPE_ERROR_ARGUMENT, "the output image has not the size and format that the chain makes; ask "
+                                                          "imgpipe_chain_output()");
+    if (!failed && out) failed = sink_memory(out, &job.sink, error);
+    if (!failed) failed = run_job(&job, report, error);
+    return end_job(&job, failed, report, error);
+}

@@ -1,0 +1,23 @@
+/* Stands for the CUDA backend in a build without it. */
+#include "backend_cuda.h"
+#include "status.h"
+
+#include <stdio.h>
+
+static const char reason[] = "this imgpipe was built without CUDA (nvcc was not found)";
+
+int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, size_t why_size) {
+    (void)devices;
+    (void)capacity;
+    if (why) snprintf(why, why_size, "%s", reason);
+    return 0;
+}
+
+imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory, const struct log *log, struct backend **backend,
+                                imgpipe_error *error) {
+    (void)tasks;
+    (void)memory;
+    (void)log;
+    (void)backend;
+    return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d: %s; use --device cpu, or build with -Dcuda=enabled", device, reason);
+}

@@ -1,0 +1,122 @@
+#include "context.h"
+#include "backend_cuda.h"
+#include "status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Memory of the machine or of the cgroup, whichever is less. */
+static uint64_t machine_memory(void) {
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    static const char *const limits[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(limits[i], "r");
+        unsigned long long limit;
+        if (file && fscanf(file, "%llu", &limit) == 1 && limit < memory) memory = limit;
+        if (file) fclose(file);
+    }
+    return memory;
+}
+
+imgpipe_context_options imgpipe_context_options_default(void) {
+    return (imgpipe_context_options){.struct_size = sizeof(imgpipe_context_options), .device = "auto"};
+}
+
+static imgpipe_status read_device(imgpipe_context *context, const char *device, imgpipe_error *error) {
+    if (!device || strcmp(device, "auto") == 0) return IMGPIPE_OK;
+    if (strcmp(device, "cpu") == 0) {
+        context->wish = DEVICE_CPU;
+        return IMGPIPE_OK;
+    }
+    int end = 0;
+    context->wish = DEVICE_CUDA;
+    if (strcmp(device, "cuda") == 0) return IMGPIPE_OK;
+    if (sscanf(device, "cuda:%d%n", &context->cuda_device, &end) == 1 && device[end] == 0 && context->cuda_device >= 0) return IMGPIPE_OK;
+    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "device '%s' is unknown; the choices are auto, cpu, cuda and cuda:N", device);
+}
+
+static imgpipe_status read_isa(imgpipe_context *context, const char *isa, imgpipe_error *error) {
+    context->isa = kernel_isa_best();
+    if (!isa) return IMGPIPE_OK;
+    char names[200] = "";
+    for (int i = 0; imgpipe_isa_name(i); i++) {
+        if (strcmp(isa, imgpipe_isa_name(i)) == 0) {
+            context->isa = i;
+            return IMGPIPE_OK;
+        }
+        text_append(names, sizeof names, "%s%s", i ? ", " : "", imgpipe_isa_name(i));
+    }
+    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "instruction set '%s' is not one that this build and this CPU have; the choices are %s",
+                     isa, names);
+}
+
+static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_context_options *options, imgpipe_error *error) {
+    context->log = (struct log){options->log, options->user};
+    context->progress = options->progress;
+    context->cancelled = options->cancelled;
+    context->user = options->user;
+    context->memory = options->memory ? options->memory : machine_memory() / 2;
+    context->gpu_memory = options->gpu_memory;
+    if (options->threads < 0 || options->threads > 4096)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%d threads: the range is 1 to 4096", options->threads);
+    imgpipe_status failed = read_device(context, options->device, error);
+    if (!failed) failed = read_isa(context, options->isa, error);
+    if (!failed) failed = tasks_new(options->threads ? options->threads : tasks_default_threads(), &context->tasks, error);
+    if (!failed) failed = backend_cpu_new(context->tasks, context->isa, &context->cpu, error);
+    /* A device that was named must be there, whatever is run on it later. */
+    if (!failed && context->wish == DEVICE_CUDA)
+        failed = backend_cuda_new(context->tasks, context->cuda_device, context->gpu_memory, &context->log, &context->cuda, error);
+    return failed;
+}
+
+imgpipe_status imgpipe_context_new(const imgpipe_context_options *options, imgpipe_context **context, imgpipe_error *error) {
+    imgpipe_context_options defaults = imgpipe_context_options_default();
+    if (!context) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_context_new: no place for the context was given");
+    *context = NULL;
+    if (!options) options = &defaults;
+    if (options->struct_size != sizeof *options)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_context_options: struct_size is not that of this library; use "
+                                                        "imgpipe_context_options_default()");
+    imgpipe_context *made = calloc(1, sizeof *made);
+    if (!made) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a context");
+    imgpipe_status failed = fill_context(made, options, error);
+    if (failed)
+        imgpipe_context_free(&made);
+    else
+        *context = made;
+    return failed;
+}
+
+void imgpipe_context_free(imgpipe_context **context) {
+    if (!context || !*context) return;
+    tasks_free((*context)->tasks); /* first: its threads may still use the rest */
+    if ((*context)->cuda) (*context)->cuda->ops->free((*context)->cuda);
+    if ((*context)->cpu) (*context)->cpu->ops->free((*context)->cpu);
+    free(*context);
+    *context = NULL;
+}
+
+imgpipe_status context_backend(imgpipe_context *context, const struct plan *plan, struct backend **backend, char *why, size_t why_size,
+                               imgpipe_error *error) {
+    (void)plan;
+    (void)error;
+    *backend = context->wish == DEVICE_CUDA ? context->cuda : context->cpu;
+    if (context->wish == DEVICE_CUDA)
+        snprintf(why, why_size, "%s", context->cuda->about);
+    else
+        snprintf(why, why_size, "cpu, %d thread%s, %s", tasks_threads(context->tasks), tasks_threads(context->tasks) == 1 ? "" : "s",
+                 kernel_isa_names[context->isa]);
+    return IMGPIPE_OK;
+}
+
+int imgpipe_devices(imgpipe_device_info *devices, int capacity, char *why_no_gpu, size_t why_size) {
+    if (capacity > 0) {
+        snprintf(devices[0].name, sizeof devices[0].name, "cpu");
+        snprintf(devices[0].about, sizeof devices[0].about, "%d threads, %s", tasks_default_threads(), kernel_isa_names[kernel_isa_best()]);
+    }
+    if (why_no_gpu && why_size) why_no_gpu[0] = 0;
+    int gpus = backend_cuda_devices(capacity > 1 ? devices + 1 : NULL, capacity > 1 ? capacity - 1 : 0, why_no_gpu, why_size);
+    return 1 + gpus;
+}

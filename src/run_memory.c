@@ -1,0 +1,112 @@
+/* Memory of a pass: slots for the bands of its input and the pieces of its output, enough that every thread has a strip and
+ * the next is being decoded, and no more. */
+#include "pass_run.h"
+#include "status.h"
+
+#include <stdlib.h>
+
+void piece_begin(struct pass_run *pr, int64_t index) {
+    struct piece *piece = &pr->pieces[index % pr->io.out.slot_count];
+    int64_t height = pr->pass->edges[pr->pass->node_count].info.height, y = index * pr->io.out.band_rows;
+    if (y >= height) return;
+    piece->pr = pr;
+    piece->state = PIECE_FILLING;
+    piece->rows_left = height - y < pr->io.out.band_rows ? height - y : pr->io.out.band_rows;
+    piece->sink = (struct sink_piece){.y = y, .count = (int)piece->rows_left, .stride = pr->io.out.stride,
+                                      .rows = pr->out_slots[index % pr->io.out.slot_count] + pr->io.out.offset};
+}
+
+static imgpipe_status slots_new(struct pass_run *pr, unsigned char ***slots, int64_t count, size_t size, imgpipe_error *error) {
+    char text[32];
+    *slots = calloc((size_t)count, sizeof **slots);
+    for (int64_t i = 0; *slots && i < count; i++)
+        if (!((*slots)[i] = pool_take(pr->run->backend->pool, size)))
+            return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows: %lld blocks of %s; use fewer threads (-j) or lower strips (--strip-rows)",
+                             (long long)count, text_bytes(size, text));
+    return *slots ? IMGPIPE_OK : error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows");
+}
+
+static void slots_free(struct pass_run *pr, unsigned char **slots, int64_t count) {
+    for (int64_t i = 0; slots && i < count; i++) pool_give(pr->run->backend->pool, slots[i]);
+    free(slots);
+}
+
+/* Bands of about 256 KiB: large enough to copy well, small enough to be filled while the strip before is computed. */
+#define BAND_BYTES (256 << 10)
+
+static imgpipe_status open_input(struct pass_run *pr, const struct store *from, imgpipe_error *error) {
+    const struct edge *edge = &pr->pass->edges[0];
+    pr->in_height = edge->info.height;
+    if (from) {
+        pr->io.in = from->view;
+        return IMGPIPE_OK;
+    }
+    struct rows_view *in = &pr->io.in;
+    in->stride = (ptrdiff_t)row_stride(edge);
+    in->offset = row_offset(edge);
+    in->band_rows = BAND_BYTES / in->stride;
+    if (in->band_rows < 1) in->band_rows = 1;
+    if (in->band_rows > pr->in_height) in->band_rows = pr->in_height;
+    pr->in_bands = (pr->in_height + in->band_rows - 1) / in->band_rows;
+    int64_t most = 0;
+    for (int64_t i = 0; i < pr->pass->strip_count && i < 4; i++) { /* a strip in the middle needs the most */
+        int64_t at = i < 2 ? i : pr->pass->strip_count * (i - 1) / 3, y0, y1;
+        strip_range(pr->pass, 0, at, &y0, &y1);
+        if (y1 - y0 > most) most = y1 - y0;
+    }
+    int64_t rows = most + pr->pass->strip_rows * tasks_threads(pr->run->tasks);
+    in->slot_count = rows / in->band_rows + 3;
+    if (in->slot_count > pr->in_bands) in->slot_count = pr->in_bands;
+    pr->users = calloc((size_t)in->slot_count, sizeof *pr->users);
+    if (!pr->users) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows");
+    imgpipe_status failed = slots_new(pr, &pr->in_slots, in->slot_count, (size_t)(in->band_rows * in->stride), error);
+    in->slots = pr->in_slots;
+    return failed;
+}
+
+static imgpipe_status open_output(struct pass_run *pr, const struct store *into, imgpipe_error *error) {
+    const struct edge *edge = &pr->pass->edges[pr->pass->node_count];
+    if (pr->pass->end == PASS_DROP) return IMGPIPE_OK;
+    if (into) {
+        pr->io.out = into->view;
+        return IMGPIPE_OK;
+    }
+    struct rows_view *out = &pr->io.out;
+    int64_t height = edge->info.height;
+    out->stride = (ptrdiff_t)row_stride(edge);
+    out->offset = row_offset(edge);
+    out->band_rows = pr->run->sink->piece_rows < height ? pr->run->sink->piece_rows : height;
+    pr->pieces_total = (height + out->band_rows - 1) / out->band_rows;
+    int64_t rows = pr->pass->strip_rows * (tasks_threads(pr->run->tasks) + 2);
+    out->slot_count = rows / out->band_rows + 2 + tasks_threads(pr->run->tasks);
+    if (out->slot_count > pr->pieces_total) out->slot_count = pr->pieces_total;
+    pr->pieces = calloc((size_t)out->slot_count, sizeof *pr->pieces);
+    if (!pr->pieces) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows");
+    imgpipe_status failed = slots_new(pr, &pr->out_slots, out->slot_count, (size_t)(out->band_rows * out->stride), error);
+    out->slots = pr->out_slots;
+    for (int64_t i = 0; !failed && i < out->slot_count; i++) piece_begin(pr, i);
+    return failed;
+}
+
+imgpipe_status pass_run_open(struct pass_run *pr, struct store *from, struct store *into, imgpipe_error *error) {
+    imgpipe_status failed = open_input(pr, from, error);
+    if (!failed) failed = open_output(pr, into, error);
+    pr->strip_slots = 2 * tasks_threads(pr->run->tasks) + 2;
+    pr->strips = calloc((size_t)pr->strip_slots, sizeof *pr->strips);
+    if (!failed && !pr->strips) failed = error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for strips");
+    for (int64_t i = 0; !failed && i < pr->strip_slots; i++) pr->strips[i].strip.owner = pr;
+    if (!failed) failed = pr->run->backend->ops->open(pr->run->backend, &pr->io, &pr->backend, error);
+    return failed;
+}
+
+void pass_run_close(struct pass_run *pr) {
+    for (int64_t i = 0; pr->pieces && i < pr->io.out.slot_count; i++)
+        if (pr->pieces[i].sink.encoded && pr->run->sink->ops->discard) pr->run->sink->ops->discard(pr->run->sink, &pr->pieces[i].sink);
+    if (pr->backend) pr->run->backend->ops->close(pr->backend);
+    slots_free(pr, pr->in_slots, pr->io.in.slot_count);
+    slots_free(pr, pr->out_slots, pr->io.out.slot_count);
+    free(pr->users);
+    free(pr->pieces);
+    free(pr->strips);
+    pthread_mutex_destroy(&pr->lock);
+}
