@@ -189,7 +189,7 @@ static imgpipe_status fail_number(const struct reading *r, const char *end, doub
         return fail(r, 0, 0, why, advice);
     }
     if (strcmp(end, "%") == 0) {
-        text_append(why, sizeof why, "%s is no part of a full range", r->param->name);
+        text_append(why, sizeof why, "it is not measured in per cent");
         text_append(advice, sizeof advice, "write %s without %%", show_range(r->param, range));
         return fail(r, at, 1, why, advice);
     }

@@ -217,7 +217,7 @@ static void test_values(void) {
     bad("blur=nan", 5, 3, "not a number");
     bad("blur=inf", 5, 3, "not a number");
     bad("blur=1.5px", 8, 2, "'px' follows");
-    bad("blur=50%", 7, 1, "no part of a full range");
+    bad("blur=50%", 7, 1, "not measured in per cent");
     bad("blur='1\\5'", 7, 2, "follows");
     bad("threshold=x", 10, 1, "50%");
     bad("blur=\x1b[2J", 5, 4, "\\x1b");
