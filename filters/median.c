@@ -1,0 +1,56 @@
+/* median: the exact median of a square window, each channel by itself. */
+#include "filter.h"
+#include "median.h"
+
+struct median_options {
+    int64_t size;
+    int border;
+    imgpipe_sample value;
+};
+
+static const imgpipe_param median_params[] = {
+    {"size", offsetof(struct median_options, size), IMGPIPE_PARAM_ODD, "3", 1, MEDIAN_MAX_SIZE, NULL,
+     "width and height of the window, odd"},
+    FILTER_BORDER_PARAMS(struct median_options),
+};
+
+static imgpipe_status median_setup(imgpipe_stage *stage, imgpipe_error *error) {
+    const struct median_options *options = stage->options;
+    filter_set_border(stage, options->border, options->value);
+    if (options->size == 1) {
+        stage->identity = true;
+        return IMGPIPE_OK;
+    }
+    struct median_data *data = imgpipe_stage_alloc(stage, sizeof *data, error);
+    if (!data) return IMGPIPE_ERROR_MEMORY;
+    data->size = (int)options->size;
+    stage->data = data;
+    if (data->size <= MEDIAN_NETWORK_SIZE) {
+        const struct median_kernels *kernels = KERNEL_PICK(median, stage->isa);
+        stage->rows = kernels->rows[stage->in.format.type];
+        stage->scratch_size = kernels->scratch[stage->in.format.type];
+    } else {
+        const struct median_large_kernels *kernels = KERNEL_PICK(median_large, stage->isa);
+        stage->rows = kernels->rows[stage->in.format.type];
+        stage->scratch_size = kernels->scratch(stage->in.format.type, data->size);
+    }
+    stage->cuda = FILTER_CUDA(median_cuda);
+    return IMGPIPE_OK;
+}
+
+static imgpipe_rect median_need(const imgpipe_stage *stage, imgpipe_rect out) {
+    const struct median_options *options = stage->options;
+    return imgpipe_grow(out, options->size / 2, options->size / 2);
+}
+
+const imgpipe_filter filter_median = {
+    FILTER_HEAD,
+    .name = "median",
+    .summary = "exact median of a square window",
+    .description = "Each channel by itself, alpha like any other. In f32 NaN sorts last, and a result that is zero or NaN has its one form: "
+                   "+0 and 0x7fc00000. Size 1 changes nothing.",
+    .kind = IMGPIPE_LOCAL,
+    FILTER_PARAMS(struct median_options, median_params),
+    .setup = median_setup,
+    .need = median_need,
+};

@@ -1,0 +1,51 @@
+/* The exact median of a square window, each channel by itself. Compiles as C and under nvcc.
+ *
+ * Floating-point samples are ordered by integer keys, so that every method is one of integers and the order is total. */
+#ifndef MEDIAN_H
+#define MEDIAN_H
+#include <string.h>
+#include "kernel.h"
+#include "pixel.h"
+
+#define MEDIAN_MAX_SIZE 255 /* counts of a window must fit 16 bits: 255 * 255 = 65025 */
+
+struct median_data {
+    int size;
+};
+
+/* int32 keys in the order of the contract: negative floats have their magnitude's bits flipped, -0 is +0, and every NaN is the
+ * positive quiet one, which lies above infinity. So the way back needs no special cases. */
+PIXEL_FN int32_t median_key(float v) {
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    uint32_t size = bits & 0x7fffffffu;
+    int32_t key = (int32_t)(bits >> 31 ? 0u - size : size);
+    return size > 0x7f800000u ? 0x7fc00000 : key;
+}
+PIXEL_FN float median_from_key(int32_t key) {
+    uint32_t bits = key < 0 ? 0x80000000u | (0u - (uint32_t)key) : (uint32_t)key;
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* Sizes from 3 to MEDIAN_NETWORK_SIZE, by networks. Functions and bytes of scratch by imgpipe_type. */
+struct median_kernels {
+    imgpipe_rows_function rows[3];
+    size_t scratch[3];
+};
+KERNEL_TABLE(median);
+#define MEDIAN_NETWORK_SIZE 9
+
+/* Any odd size from 3 to MEDIAN_MAX_SIZE, by histograms. */
+struct median_large_kernels {
+    imgpipe_rows_function rows[3];
+    size_t (*scratch)(imgpipe_type type, int size);
+};
+KERNEL_TABLE(median_large);
+
+#ifdef __cplusplus
+extern "C"
+#endif
+int median_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
+#endif
