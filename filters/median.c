@@ -47,8 +47,8 @@ const imgpipe_filter filter_median = {
     FILTER_HEAD,
     .name = "median",
     .summary = "exact median of a square window",
-    .description = "Each channel by itself, alpha like any other. In f32 NaN sorts last, and a result that is zero or NaN has its one form: "
-                   "+0 and 0x7fc00000. Size 1 changes nothing.",
+    .description = "Each channel by itself, alpha like any other. In f32 NaN sorts last, and a result that is zero or NaN has its "
+                   "one form: +0 and 0x7fc00000. Size 1 changes nothing.",
     .kind = IMGPIPE_LOCAL,
     FILTER_PARAMS(struct median_options, median_params),
     .setup = median_setup,
