@@ -116,7 +116,7 @@ static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error
 static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_error *error) {
     imgpipe_context *context = job->context;
     struct run run = {.plan = job->plan, .source = job->source, .sink = job->sink, .tasks = context->tasks, .log = &context->log,
-                      .memory = context->memory, .poison = job->options->poison, .progress = context->progress,
+                      .in_flight = tasks_threads(context->tasks), .memory = context->memory, .poison = job->options->poison, .progress = context->progress,
                       .cancelled = context->cancelled, .user = context->user};
     char why[96] = "";
     imgpipe_status failed = context_backend(context, job->plan, &run.backend, why, sizeof why, error);

@@ -19,8 +19,10 @@ struct pass_io {
 
 struct backend_ops {
     const char *name;
+    bool slow_open;                 /* open() may take long and waits for something else than this CPU */
     imgpipe_status (*open)(struct backend *backend, const struct pass_io *io, struct backend_pass **pass, imgpipe_error *error);
-    /* Starts a strip whose input rows are in memory; returns at once, or works inline. Strips come in order. */
+    /* Starts a strip whose input rows are in memory; returns at once. Strips come in order. Must not call
+     * strip->done() from here: the caller holds the lock that it takes. */
     void (*submit)(struct backend_pass *pass, struct strip *strip);
     /* After the last strip: adds the state of gather `g` of edge `e` to `state`. */
     imgpipe_status (*collect)(struct backend_pass *pass, int e, int g, void *state, imgpipe_error *error);

@@ -24,7 +24,9 @@ struct pass_run {
     struct run *run;
     const struct pass *pass;
     struct pass_io io;
-    struct backend_pass *backend;
+    struct backend_pass *backend;   /* NULL until it is open */
+    struct pool *pool;              /* of the slots */
+    pthread_t opener;
     pthread_mutex_t lock;
     bool done;                  /* for tasks_run() */
     bool failed;
@@ -50,7 +52,7 @@ struct pass_run {
     double progress_base, progress_share;
 };
 
-/* Takes the memory for input bands, output pieces and strips, and opens the pass on the backend. */
+/* Takes the memory for input bands, output pieces and strips. */
 imgpipe_status pass_run_open(struct pass_run *pr, struct store *from, struct store *into, imgpipe_error *error);
 void pass_run_close(struct pass_run *pr);
 /* Prepares the slot of piece `index` for it. */

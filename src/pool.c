@@ -20,21 +20,21 @@ struct pool {
     void (*release)(void *block, size_t size);
 };
 
-static void *system_alloc(size_t size) {
+void *pool_pages(size_t size) {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return NULL;
     if (size >= (size_t)4 << 20) madvise(memory, size, MADV_HUGEPAGE);
     return memory;
 }
 
-static void system_release(void *block, size_t size) { munmap(block, size); }
+static void release_pages(void *block, size_t size) { munmap(block, size); }
 
 struct pool *pool_new(void *(*alloc)(size_t size), void (*release)(void *block, size_t size)) {
     struct pool *pool = calloc(1, sizeof *pool);
     if (!pool) return NULL;
     pthread_mutex_init(&pool->lock, NULL);
-    pool->alloc = alloc ? alloc : system_alloc;
-    pool->release = release ? release : system_release;
+    pool->alloc = alloc ? alloc : pool_pages;
+    pool->release = release ? release : release_pages;
     return pool;
 }
 
@@ -87,6 +87,15 @@ void *pool_take(struct pool *pool, size_t size) {
     pool->taken = block;
     pthread_mutex_unlock(&pool->lock);
     return block->memory;
+}
+
+size_t pool_size(struct pool *pool, const void *memory) {
+    pthread_mutex_lock(&pool->lock);
+    const struct block *at = pool->taken;
+    while (at && at->memory != memory) at = at->next;
+    size_t size = at ? at->size : 0;
+    pthread_mutex_unlock(&pool->lock);
+    return size;
 }
 
 void pool_give(struct pool *pool, void *memory) {

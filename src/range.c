@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#ifdef IMGPIPE_WITH_CUDA
+int range_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
+#endif
+
 /* Maps floats to integers of the same order: flips all bits of negative ones, the sign bit of the others. */
 static uint32_t range_key(float v) {
     uint32_t bits;
@@ -30,7 +34,6 @@ static void range_gather(const imgpipe_stage *stage, const imgpipe_rows *rows, v
         state->samples += (uint64_t)n;
         state->outside += outside;
         state->nans += nans;
-        if (outside == nans) continue;
         for (int64_t x = 0; x < n; x++) {
             if (row[x] != row[x]) continue;
             uint32_t key = range_key(row[x]);
@@ -59,6 +62,7 @@ static imgpipe_status range_finish(imgpipe_stage *stage, const void *state, imgp
 
 static imgpipe_status range_setup(imgpipe_stage *stage, imgpipe_error *error) {
     stage->gather = range_gather;
+    stage->cuda = FILTER_CUDA(range_cuda);
     stage->gather_size = sizeof(struct range_state);
     stage->data = imgpipe_stage_alloc(stage, sizeof(struct range_state), error);
     return stage->data ? IMGPIPE_OK : IMGPIPE_ERROR_MEMORY;

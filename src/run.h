@@ -11,6 +11,8 @@ struct run {
     struct source *source;
     struct sink *sink;              /* NULL: nothing is written */
     struct backend *backend;
+    struct backend *fallback;       /* takes over when a pass cannot be opened on `backend`; NULL: that is an error */
+    int in_flight;                  /* strips that may be under way at once */
     struct tasks *tasks;
     const struct log *log;
     uint64_t memory;

@@ -16,18 +16,20 @@ void piece_begin(struct pass_run *pr, int64_t index) {
                                       .rows = pr->out_slots[index % pr->io.out.slot_count] + pr->io.out.offset};
 }
 
+/* All slots lie behind each other in one block, so that neighbouring bands can be copied together. */
 static imgpipe_status slots_new(struct pass_run *pr, unsigned char ***slots, int64_t count, size_t size, imgpipe_error *error) {
     char text[32];
     *slots = calloc((size_t)count, sizeof **slots);
-    for (int64_t i = 0; *slots && i < count; i++)
-        if (!((*slots)[i] = pool_take(pr->run->backend->pool, size)))
-            return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows: %lld blocks of %s; use fewer threads (-j) or lower strips (--strip-rows)",
-                             (long long)count, text_bytes(size, text));
-    return *slots ? IMGPIPE_OK : error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows");
+    unsigned char *block = *slots ? pool_take(pr->pool, size * (size_t)count) : NULL;
+    if (!block)
+        return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows: %s; use fewer threads (-j) or lower strips (--strip-rows)",
+                         text_bytes(size * (size_t)count, text));
+    for (int64_t i = 0; i < count; i++) (*slots)[i] = block + (size_t)i * size;
+    return IMGPIPE_OK;
 }
 
-static void slots_free(struct pass_run *pr, unsigned char **slots, int64_t count) {
-    for (int64_t i = 0; slots && i < count; i++) pool_give(pr->run->backend->pool, slots[i]);
+static void slots_free(struct pass_run *pr, unsigned char **slots) {
+    if (slots) pool_give(pr->pool, slots[0]);
     free(slots);
 }
 
@@ -54,7 +56,7 @@ static imgpipe_status open_input(struct pass_run *pr, const struct store *from, 
         strip_range(pr->pass, 0, at, &y0, &y1);
         if (y1 - y0 > most) most = y1 - y0;
     }
-    int64_t rows = most + pr->pass->strip_rows * tasks_threads(pr->run->tasks);
+    int64_t rows = most + pr->pass->strip_rows * pr->run->in_flight;
     in->slot_count = rows / in->band_rows + 3;
     if (in->slot_count > pr->in_bands) in->slot_count = pr->in_bands;
     pr->users = calloc((size_t)in->slot_count, sizeof *pr->users);
@@ -77,8 +79,8 @@ static imgpipe_status open_output(struct pass_run *pr, const struct store *into,
     out->offset = row_offset(edge);
     out->band_rows = pr->run->sink->piece_rows < height ? pr->run->sink->piece_rows : height;
     pr->pieces_total = (height + out->band_rows - 1) / out->band_rows;
-    int64_t rows = pr->pass->strip_rows * (tasks_threads(pr->run->tasks) + 2);
-    out->slot_count = rows / out->band_rows + 2 + tasks_threads(pr->run->tasks);
+    int64_t rows = pr->pass->strip_rows * (pr->run->in_flight + 2);
+    out->slot_count = rows / out->band_rows + 2 + pr->run->in_flight;
     if (out->slot_count > pr->pieces_total) out->slot_count = pr->pieces_total;
     pr->pieces = calloc((size_t)out->slot_count, sizeof *pr->pieces);
     if (!pr->pieces) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows");
@@ -89,13 +91,13 @@ static imgpipe_status open_output(struct pass_run *pr, const struct store *into,
 }
 
 imgpipe_status pass_run_open(struct pass_run *pr, struct store *from, struct store *into, imgpipe_error *error) {
+    pr->pool = pr->run->backend->pool;
     imgpipe_status failed = open_input(pr, from, error);
     if (!failed) failed = open_output(pr, into, error);
-    pr->strip_slots = 2 * tasks_threads(pr->run->tasks) + 2;
+    pr->strip_slots = 2 * pr->run->in_flight + 2;
     pr->strips = calloc((size_t)pr->strip_slots, sizeof *pr->strips);
     if (!failed && !pr->strips) failed = error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for strips");
     for (int64_t i = 0; !failed && i < pr->strip_slots; i++) pr->strips[i].strip.owner = pr;
-    if (!failed) failed = pr->run->backend->ops->open(pr->run->backend, &pr->io, &pr->backend, error);
     return failed;
 }
 
@@ -103,8 +105,8 @@ void pass_run_close(struct pass_run *pr) {
     for (int64_t i = 0; pr->pieces && i < pr->io.out.slot_count; i++)
         if (pr->pieces[i].sink.encoded && pr->run->sink->ops->discard) pr->run->sink->ops->discard(pr->run->sink, &pr->pieces[i].sink);
     if (pr->backend) pr->run->backend->ops->close(pr->backend);
-    slots_free(pr, pr->in_slots, pr->io.in.slot_count);
-    slots_free(pr, pr->out_slots, pr->io.out.slot_count);
+    slots_free(pr, pr->in_slots);
+    slots_free(pr, pr->out_slots);
     free(pr->users);
     free(pr->pieces);
     free(pr->strips);

@@ -58,7 +58,7 @@ static bool pieces_free(const struct pass_run *pr, int64_t y1) {
 }
 
 static void start_strips(struct pass_run *pr) {
-    while (pr->started < pr->pass->strip_count) {
+    while (pr->backend && pr->started < pr->pass->strip_count) {
         struct strip_slot *slot = &pr->strips[pr->started % pr->strip_slots];
         if (slot->busy) return;
         int64_t height = pr->pass->edges[pr->pass->node_count].info.height;
@@ -220,6 +220,47 @@ static imgpipe_status finish_gathers(struct pass_run *pr, imgpipe_error *error) 
     return failed;
 }
 
+/* Opens the pass on the backend. Runs beside decoding where that takes long (a GPU's context). */
+static void *open_backend(void *argument) {
+    struct pass_run *pr = argument;
+    struct run *run = pr->run;
+    struct backend_pass *opened = NULL;
+    imgpipe_error error;
+    imgpipe_status status = run->backend->ops->open(run->backend, &pr->io, &opened, &error);
+    if (status == IMGPIPE_ERROR_DEVICE && run->fallback) {
+        log_line(run->log, IMGPIPE_LOG_NOTICE, "%s; the CPU takes over", error.message);
+        pthread_mutex_lock(&pr->lock);
+        run->backend = run->fallback;
+        run->fallback = NULL;
+        pthread_mutex_unlock(&pr->lock);
+        status = run->backend->ops->open(run->backend, &pr->io, &opened, &error);
+    }
+    pthread_mutex_lock(&pr->lock);
+    pr->busy--;
+    pr->backend = opened;
+    if (status) fail(pr, status, &error);
+    advance(pr);
+    pthread_mutex_unlock(&pr->lock);
+    return NULL;
+}
+
+static void work_off(struct pass_run *pr) {
+    bool threaded = pr->run->backend->ops->slow_open;
+    pr->busy = 1;
+    if (threaded) threaded = pthread_create(&pr->opener, NULL, open_backend, pr) == 0;
+    if (threaded) {
+        pthread_mutex_lock(&pr->lock);
+        advance(pr);
+        pthread_mutex_unlock(&pr->lock);
+    } else {
+        open_backend(pr);
+    }
+    tasks_run(pr->run->tasks, &pr->done);
+    if (threaded) pthread_join(pr->opener, NULL);
+    pthread_mutex_lock(&pr->lock); /* the task that ended the pass may still hold it */
+    pthread_mutex_unlock(&pr->lock);
+}
+
 imgpipe_status run_pass(struct run *run, int index, struct store *from, struct store *into, imgpipe_error *error) {
     struct pass_run pr = {.run = run, .pass = &run->plan->passes[index]};
     pthread_mutex_init(&pr.lock, NULL);
@@ -235,12 +276,7 @@ imgpipe_status run_pass(struct run *run, int index, struct store *from, struct s
         for (int g = 0; g < pr.pass->edges[e].gather_count; g++) pr.pass->edges[e].gathers[g].stage->walk = pr.pass->edges[e].gathers[g].walk;
     imgpipe_status status = pass_run_open(&pr, from, into, error);
     if (!status) {
-        pthread_mutex_lock(&pr.lock);
-        advance(&pr);
-        pthread_mutex_unlock(&pr.lock);
-        tasks_run(run->tasks, &pr.done);
-        pthread_mutex_lock(&pr.lock); /* the task that ended the pass may still hold it */
-        pthread_mutex_unlock(&pr.lock);
+        work_off(&pr);
         status = pr.status;
         if (status && error) *error = pr.error;
         if (!status) status = finish_gathers(&pr, error);

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WARNINGS_MAX 8
 /* What may be read beyond either end of a row without harm; the decoded image has as much around it. */
 #define SLACK ((size_t)IMGPIPE_ROW_SLACK)
 
@@ -22,9 +21,8 @@ struct png_source {
     bool no_memory;
     bool bad_checksum;      /* of the decompressed image data */
     bool animated;
-    int warnings;
-    char pending[200];      /* the last warning, held back since it may be the reason of an error that follows */
-    char reason[200];       /* of the failure */
+    char pending[300];      /* warnings, held back until it is known whether an error follows; what does not fit is cut */
+    char reason[300];       /* of the failure */
     /* the arguments of the work in guarded() */
     png_bytep *rows;
     int count;
@@ -37,20 +35,11 @@ struct png_source {
 
 static const char *name_of(const struct png_source *s) { return input_name(s->base.input); }
 
-static void show_pending(struct png_source *s) {
-    if (s->pending[0] && s->warnings++ < WARNINGS_MAX) {
-        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': %s; the image is read all the same%s", name_of(s), s->pending,
-                 s->warnings == WARNINGS_MAX ? " (further warnings are left out)" : "");
-    }
-    s->pending[0] = 0;
-}
-
 static void on_warning(png_structp png, png_const_charp text) {
     struct png_source *s = png_get_error_ptr(png);
-    show_pending(s);
     /* libpng goes on when zlib finds that the pixels are not those that were compressed. */
     if (strstr(text, "incorrect data check")) s->bad_checksum = true;
-    snprintf(s->pending, sizeof s->pending, "%s", text);
+    text_append(s->pending, sizeof s->pending, "%s%s", s->pending[0] ? ", " : "", text);
 }
 
 static _Noreturn void on_error(png_structp png, png_const_charp text) {
@@ -79,21 +68,20 @@ static void on_read(png_structp png, png_bytep to, size_t size) {
     png_error(png, s->ended_early ? "the file ends early" : input_failure(s->base.input));
 }
 
-/* Runs `work`; false if libpng failed, with s->reason set. */
+/* Runs `work`; false if libpng failed, with s->reason set. Warnings matter only if it did not. */
 static bool guarded(struct png_source *s, void (*work)(struct png_source *s)) {
     if (s->failed) return false;
     if (setjmp(png_jmpbuf(s->png))) {
         s->failed = true;
-        /* The warning before this error says what it leaves out. */
-        if (strcmp(s->reason, "Invalid IHDR data") == 0 && s->pending[0]) {
-            memcpy(s->reason, s->pending, sizeof s->reason);
-            s->pending[0] = 0;
-        }
-        show_pending(s);
+        /* The warnings before this error say what it leaves out. */
+        if (strcmp(s->reason, "Invalid IHDR data") == 0 && s->pending[0]) memcpy(s->reason, s->pending, sizeof s->reason);
         return false;
     }
     work(s);
-    show_pending(s);
+    if (s->pending[0] && !s->bad_checksum) {
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': %s; the image is read all the same", name_of(s), s->pending);
+    }
+    s->pending[0] = 0;
     return true;
 }
 

@@ -93,7 +93,8 @@ imgpipe_status imgpipe_stage_point(imgpipe_stage *stage, const imgpipe_point_op 
 }
 
 double imgpipe_sample_units(imgpipe_sample sample, imgpipe_type type) {
-    return sample.percent ? sample.value / 100.0 * imgpipe_type_max(type) : sample.value;
+    /* Multiplied first: 60 % of 255 is then exactly 153. */
+    return sample.percent ? sample.value * imgpipe_type_max(type) / 100.0 : sample.value;
 }
 
 imgpipe_rect imgpipe_grow(imgpipe_rect out, int64_t rx, int64_t ry) {

@@ -1,0 +1,169 @@
+/* One tile through the three streams: rows that are not yet there go up, the nodes run, the rows of the output come down.
+ * Nothing here waits; events order the streams. */
+#include "cuda_pass.h"
+#include "status.h"
+
+#include <stdio.h>
+
+static int64_t row_bytes(const struct edge *edge) { return edge->info.width * (int64_t)imgpipe_pixel_size(edge->info.format); }
+
+/* Rows [y0, y1) that lie together both in the ring and in the host's bands, as many as possible. */
+static int64_t together(const struct rows_view *view, int64_t ring, int64_t y0, int64_t y1) {
+    int64_t to = y1;
+    if (ring && (y0 / ring + 1) * ring < to) to = (y0 / ring + 1) * ring;
+    int64_t turn = view->slot_count * view->band_rows; /* slots of one block lie behind each other */
+    if ((y0 / turn + 1) * turn < to) to = (y0 / turn + 1) * turn;
+    return to;
+}
+
+static imgpipe_status upload(struct backend_pass *bp, int64_t until, imgpipe_error *error) {
+    const struct edge *edge = &bp->io.pass->edges[0];
+    const struct cuda_edge *ce = &bp->edges[0];
+    while (bp->uploaded < until) {
+        int64_t y = bp->uploaded, to = together(&bp->io.in, ce->rows, y, until);
+        unsigned char *slot = ce->memory + y % ce->rows * ce->stride;
+        CUDA_TRY(cudaMemcpy2DAsync(slot, (size_t)ce->stride, rows_at(&bp->io.in, y), (size_t)bp->io.in.stride, (size_t)row_bytes(edge),
+                                   (size_t)(to - y), cudaMemcpyHostToDevice, bp->backend->up));
+        bp->uploaded = to;
+    }
+    return IMGPIPE_OK;
+}
+
+/* The slots about to be overwritten may still be read by tiles under way: waits, on the upload stream, for the last of them. */
+static imgpipe_status wait_for_slots(struct backend_pass *bp, int64_t until, imgpipe_error *error) {
+    int64_t lost = until - bp->edges[0].rows; /* rows below this are overwritten */
+    int64_t oldest = bp->tiles > CUDA_MARKS ? bp->tiles - CUDA_MARKS : 0;
+    for (int64_t t = bp->tiles - 1; t >= oldest && lost > 0; t--) {
+        struct cuda_mark *mark = &bp->marks[t % CUDA_MARKS];
+        if (mark->in0 >= lost) continue;
+        CUDA_TRY(cudaStreamWaitEvent(bp->backend->up, mark->compute1, 0));
+        break;
+    }
+    return IMGPIPE_OK;
+}
+
+struct tile_rows {
+    int64_t y0, y1;
+};
+
+/* A view of edge e's rows [rows.y0, rows.y1) of this tile as the input of a launch. */
+static void view_in(const struct backend_pass *bp, int e, struct tile_rows held, int64_t out_slot, imgpipe_tile *tile) {
+    const struct cuda_edge *ce = &bp->edges[e];
+    bool last = e == bp->io.pass->node_count && e > 0;
+    tile->in = ce->memory + (last ? out_slot * ce->rows * ce->stride : 0);
+    tile->in_stride = ce->stride;
+    tile->in_ring = ce->rows;
+    tile->in_slot = e == 0 ? held.y0 % ce->rows : 0;
+    tile->in_rect = (imgpipe_rect){0, held.y0, bp->io.pass->edges[e].info.width, held.y1};
+}
+
+static imgpipe_status copy_node(const struct backend_pass *bp, int k, const imgpipe_tile *tile, imgpipe_error *error) {
+    const struct edge *edge = &bp->io.pass->edges[k];
+    for (int64_t y = tile->out_rect.y0; y < tile->out_rect.y1;) {
+        int64_t slot = tile->in_slot + (y - tile->in_rect.y0), to = tile->out_rect.y1;
+        if (slot >= tile->in_ring) slot -= tile->in_ring;
+        if (to - y > tile->in_ring - slot) to = y + tile->in_ring - slot;
+        CUDA_TRY(cudaMemcpy2DAsync((unsigned char *)tile->out + (y - tile->out_rect.y0) * tile->out_stride, (size_t)tile->out_stride,
+                                   (const unsigned char *)tile->in + slot * tile->in_stride, (size_t)tile->in_stride,
+                                   (size_t)row_bytes(edge), (size_t)(to - y), cudaMemcpyDeviceToDevice, bp->backend->compute));
+        y = to;
+    }
+    return IMGPIPE_OK;
+}
+
+static imgpipe_status run_gathers(const struct backend_pass *bp, int64_t index, int e, struct tile_rows held, int64_t out_slot,
+                                  imgpipe_error *error) {
+    const struct edge *edge = &bp->io.pass->edges[e];
+    for (int g = 0; g < edge->gather_count; g++) {
+        const imgpipe_stage *stage = edge->gathers[g].stage;
+        imgpipe_tile tile = {.state = bp->edges[e].gather_state[g]};
+        view_in(bp, e, held, out_slot, &tile);
+        struct tile_rows own;
+        strip_owned(&bp->tiled, e, index, &own.y0, &own.y1);
+        tile.in_slot = (tile.in_slot + own.y0 - held.y0) % tile.in_ring;
+        tile.in_rect.y0 = own.y0;
+        tile.in_rect.y1 = own.y1;
+        tile.out_rect = tile.in_rect;
+        if (own.y0 < own.y1) {
+            imgpipe_status failed = cuda_check((cudaError_t)stage->cuda(stage, &tile, 1, bp->backend->compute), stage->filter->name, error);
+            if (failed) return failed;
+        }
+    }
+    return IMGPIPE_OK;
+}
+
+static imgpipe_status run_node(const struct backend_pass *bp, int k, imgpipe_tile *tile, imgpipe_error *error) {
+    const struct node *node = &bp->io.pass->nodes[k];
+    const struct cuda_node *cn = &bp->nodes[k];
+    tile->constants = cn->constants;
+    tile->scratch = cn->scratch;
+    if (node->kind == NODE_COPY) return copy_node(bp, k, tile, error);
+    if (node->kind == NODE_POINT)
+        return cuda_check((cudaError_t)point_cuda(&node->program, cn->tables, tile, 1, bp->backend->compute), "point kernel", error);
+    return cuda_check((cudaError_t)node->stage->cuda(node->stage, tile, 1, bp->backend->compute), node->stage->filter->name, error);
+}
+
+static imgpipe_status compute(struct backend_pass *bp, int64_t index, int64_t out_slot, imgpipe_error *error) {
+    const struct pass *pass = bp->io.pass;
+    struct tile_rows held;
+    strip_range(&bp->tiled, 0, index, &held.y0, &held.y1);
+    if (cuda_pass_whole(bp)) held = (struct tile_rows){0, bp->edges[0].rows};
+    imgpipe_status failed = run_gathers(bp, index, 0, held, out_slot, error);
+    for (int k = 0; !failed && k < pass->node_count; k++) {
+        imgpipe_tile tile = {0};
+        view_in(bp, k, held, out_slot, &tile);
+        const struct cuda_edge *out = &bp->edges[k + 1];
+        struct tile_rows made;
+        strip_range(&bp->tiled, k + 1, index, &made.y0, &made.y1);
+        tile.out = out->memory + (k + 1 == pass->node_count ? out_slot * out->rows * out->stride : 0);
+        tile.out_stride = out->stride;
+        tile.out_rect = (imgpipe_rect){0, made.y0, pass->edges[k + 1].info.width, made.y1};
+        failed = run_node(bp, k, &tile, error);
+        held = made;
+        if (!failed) failed = run_gathers(bp, index, k + 1, held, out_slot, error);
+    }
+    return failed;
+}
+
+static imgpipe_status download(struct backend_pass *bp, int64_t index, int64_t out_slot, imgpipe_error *error) {
+    int last = bp->io.pass->node_count;
+    const struct edge *edge = &bp->io.pass->edges[last];
+    const struct cuda_edge *ce = &bp->edges[last];
+    int64_t y0 = index * bp->tiled.strip_rows, y1 = y0 + bp->tiled.strip_rows;
+    if (y1 > edge->info.height) y1 = edge->info.height;
+    int64_t first, unused;
+    strip_range(&bp->tiled, last, index, &first, &unused);
+    for (int64_t y = y0; y < y1;) {
+        int64_t to = together(&bp->io.out, 0, y, y1);
+        const unsigned char *from = ce->memory + (out_slot * ce->rows + (y - first)) * ce->stride;
+        CUDA_TRY(cudaMemcpy2DAsync(rows_at(&bp->io.out, y), (size_t)bp->io.out.stride, from, (size_t)ce->stride, (size_t)row_bytes(edge),
+                                   (size_t)(to - y), cudaMemcpyDeviceToHost, bp->backend->down));
+        y = to;
+    }
+    return IMGPIPE_OK;
+}
+
+imgpipe_status cuda_tile_enqueue(struct backend_pass *bp, int64_t index, struct strip *last_of, imgpipe_error *error) {
+    struct cuda_backend *backend = bp->backend;
+    struct cuda_mark *mark = &bp->marks[bp->tiles % CUDA_MARKS];
+    int64_t out_slot = bp->tiles % CUDA_OUT_TILES, in1;
+    strip_range(&bp->tiled, 0, index, &mark->in0, &in1);
+    mark->strip = last_of;
+    if (cuda_pass_whole(bp)) in1 = bp->edges[0].rows; /* the window may read any of it */
+    imgpipe_status failed = wait_for_slots(bp, in1, error);
+    if (failed) return failed;
+    CUDA_TRY(cudaEventRecord(mark->up0, backend->up));
+    if ((failed = upload(bp, in1, error))) return failed;
+    CUDA_TRY(cudaEventRecord(mark->up1, backend->up));
+    CUDA_TRY(cudaStreamWaitEvent(backend->compute, mark->up1, 0));
+    if (bp->tiles >= CUDA_OUT_TILES) /* the tile that had this slot of the output must have come down */
+        CUDA_TRY(cudaStreamWaitEvent(backend->compute, bp->marks[(bp->tiles - CUDA_OUT_TILES) % CUDA_MARKS].down1, 0));
+    CUDA_TRY(cudaEventRecord(mark->compute0, backend->compute));
+    if ((failed = compute(bp, index, out_slot, error))) return failed;
+    CUDA_TRY(cudaEventRecord(mark->compute1, backend->compute));
+    CUDA_TRY(cudaStreamWaitEvent(backend->down, mark->compute1, 0));
+    CUDA_TRY(cudaEventRecord(mark->down0, backend->down));
+    if (bp->io.out.slots && (failed = download(bp, index, out_slot, error))) return failed;
+    CUDA_TRY(cudaEventRecord(mark->down1, backend->down));
+    return IMGPIPE_OK;
+}
