@@ -1,0 +1,107 @@
+#include "console.h"
+#include "json.h"
+#include "options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* How often the same notice is shown. */
+#define SHOWN_TIMES 3
+#define NOTICES_MAX 1000
+
+void console_init(struct console *console, int color, bool quiet, bool verbose) {
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+    struct winsize size = {0};
+    *console = (struct console){.quiet = quiet, .verbose = verbose, .columns = 100};
+    pthread_mutex_init(&console->lock, NULL);
+    console->terminal = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+    console->color = color == WHEN_ALWAYS || (color == WHEN_AUTO && console->terminal && !(no_color && *no_color));
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) console->columns = size.ws_col;
+}
+
+void console_escape(char *buf, size_t size, const char *from) {
+    size_t at = 0;
+    while (*from && at + 8 < size) {
+        const char *begin = from;
+        long code = utf8_next(&from);
+        /* C1 controls move the cursor of some terminals as well, and so do the marks that turn the writing direction. */
+        bool hidden = code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
+                      (code >= 0x2066 && code <= 0x2069);
+        if (!hidden) {
+            memcpy(buf + at, begin, (size_t)(from - begin));
+            at += (size_t)(from - begin);
+            continue;
+        }
+        for (; begin < from && at + 8 < size; begin++)
+            at += (size_t)snprintf(buf + at, size - at, "\\x%02x", (unsigned char)*begin);
+    }
+    buf[at] = 0;
+}
+
+void console_clear_line(struct console *console) {
+    if (console->line_shown) fputs("\r\x1b[K", stderr);
+    console->line_shown = false;
+}
+
+/* One line on standard error, in one write where possible. */
+static void print_line(struct console *console, const char *label, const char *message) {
+    char text[2048];
+    console_escape(text, sizeof text, message);
+    console_clear_line(console);
+    const char *on = console->color ? "\x1b[1m" : "", *off = console->color ? "\x1b[0m" : "";
+    fprintf(stderr, "%simgpipe:%s %s%s\n", on, off, label, text);
+    fflush(stderr);
+}
+
+void console_error(struct console *console, const char *format, ...) {
+    char message[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    pthread_mutex_lock(&console->lock);
+    print_line(console, "", message);
+    pthread_mutex_unlock(&console->lock);
+}
+
+/* Counts the message and returns how often it came, this time included. What cannot be remembered counts as new. */
+static int64_t count_notice(struct console *console, const char *message) {
+    for (int i = 0; i < console->notice_count; i++)
+        if (strcmp(console->notices[i].text, message) == 0) return ++console->notices[i].count;
+    if (console->notice_count == NOTICES_MAX) return 1;
+    if (!console->notices) console->notices = calloc(NOTICES_MAX, sizeof *console->notices);
+    char *copy = console->notices ? strdup(message) : NULL;
+    if (copy) console->notices[console->notice_count++] = (struct notice){copy, 1};
+    return 1;
+}
+
+void console_log(struct console *console, imgpipe_log_level level, const char *message) {
+    if (level == IMGPIPE_LOG_DETAIL && !console->verbose) return;
+    if (level != IMGPIPE_LOG_ERROR && console->quiet) return;
+    pthread_mutex_lock(&console->lock);
+    bool counts = level == IMGPIPE_LOG_WARNING || level == IMGPIPE_LOG_NOTICE;
+    if (!counts || count_notice(console, message) <= SHOWN_TIMES)
+        print_line(console, level == IMGPIPE_LOG_WARNING ? "warning: " : "", message);
+    pthread_mutex_unlock(&console->lock);
+}
+
+void console_end(struct console *console) {
+    pthread_mutex_lock(&console->lock);
+    console_clear_line(console);
+    for (int i = 0; i < console->notice_count; i++) {
+        struct notice *notice = &console->notices[i];
+        char label[64];
+        snprintf(label, sizeof label, "%lld more times: ", (long long)notice->count - SHOWN_TIMES);
+        if (notice->count > SHOWN_TIMES) print_line(console, label, notice->text);
+        free(notice->text);
+    }
+    free(console->notices);
+    console->notices = NULL;
+    console->notice_count = 0;
+    pthread_mutex_unlock(&console->lock);
+    pthread_mutex_destroy(&console->lock);
+}

@@ -1,0 +1,44 @@
+/* What the command says on standard error: messages, notices, and the progress line that has to make way for them. */
+#ifndef CONSOLE_H
+#define CONSOLE_H
+#include "imgpipe.h"
+
+#include <pthread.h>
+
+/* A notice that was shown, and how often it came. */
+struct notice {
+    char *text;
+    int64_t count;
+};
+
+/* Safe to use from any thread after console_init(). */
+struct console {
+    pthread_mutex_t lock;
+    bool color, quiet, verbose;
+    bool terminal; /* standard error is one that can move its cursor */
+    int columns;
+    struct notice *notices;
+    int notice_count;
+    /* The progress line, see progress.h. */
+    bool line_shown;
+    bool progress, progress_lines;
+    double began, last;
+    const char *task;
+    int last_tenth;
+};
+
+/* `color`: enum option_when. */
+void console_init(struct console *console, int color, bool quiet, bool verbose);
+/* Says how often the notices came that were no longer shown, and frees. */
+void console_end(struct console *console);
+
+/* "imgpipe: message"; control characters are escaped. */
+void console_error(struct console *console, const char *format, ...) IMGPIPE_PRINTF(2, 3);
+/* A message of the library; the same one is shown three times, then counted. */
+void console_log(struct console *console, imgpipe_log_level level, const char *message);
+
+/* For progress.c: takes the progress line away. The lock is held. */
+void console_clear_line(struct console *console);
+/* Copies `from` with control characters, and bytes that are no UTF-8, as \xNN. */
+void console_escape(char *buf, size_t size, const char *from);
+#endif

@@ -1,0 +1,296 @@
+#include "listing.h"
+#include "json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COLUMNS 100
+
+/* ------------------------------------------------------------------------------------------------ text */
+
+/* Prints `text`, whose first line begins in column `at`, broken at spaces so that it keeps to the right of column `indent`.
+ * A newline in the text is kept. */
+static void print_wrapped(const char *text, int at, int indent) {
+    while (*text) {
+        size_t length = strcspn(text, " \n");
+        if (at > indent && at + 1 + (int)length > COLUMNS) {
+            printf("\n%*s", indent, "");
+            at = indent;
+        } else if (at > indent) {
+            putchar(' ');
+            at++;
+        }
+        fwrite(text, 1, length, stdout);
+        at += (int)length;
+        text += length;
+        for (; *text == ' ' || *text == '\n'; text++) {
+            if (*text != '\n') continue;
+            printf("\n%*s", text[1] && text[1] != '\n' ? indent : 0, "");
+            at = indent;
+        }
+    }
+    putchar('\n');
+}
+
+/* "  left            right", the right side wrapped; a left side that is too long gets a line of its own. */
+static void print_row(const char *left, int width, const char *right) {
+    printf("  %-*s", width, left);
+    if ((int)strlen(left) >= width) printf("\n  %*s", width, "");
+    print_wrapped(right, width + 2, width + 2);
+}
+
+/* --------------------------------------------------------------------------------------------- filters */
+
+static const char *type_name(imgpipe_param_type type) {
+    static const char *const names[] = {"int", "odd", "number", "sample", "bool", "choice", "text"};
+    return names[type];
+}
+
+static const char *kind_name(imgpipe_kind kind) {
+    static const char *const names[] = {"point", "local", "gather", "whole"};
+    return names[kind];
+}
+
+/* Bounds beyond any sense stand for none. */
+static bool is_bound(double value) {
+    return fabs(value) < 1e30 && fabs(value) < 9e18;
+}
+
+static bool has_range(const imgpipe_param *param) {
+    return param->type <= IMGPIPE_PARAM_SAMPLE;
+}
+
+/* "an odd number from 1 to 255; default 3" */
+static void describe_param(const imgpipe_param *param, char *buf, size_t size) {
+    static const char *const nouns[] = {"a whole number", "an odd number", "a number", "in sample units, or 50%",
+                                        "yes or no",      "one of",        "text"};
+    snprintf(buf, size, "%s", nouns[param->type]);
+#define ADD(...) snprintf(buf + strlen(buf), size - strlen(buf), __VA_ARGS__)
+    if (has_range(param)) {
+        if (is_bound(param->min)) ADD(is_bound(param->max) ? " from %.10g" : ", at least %.10g", param->min);
+        if (is_bound(param->max)) ADD(is_bound(param->min) ? " to %.10g" : ", at most %.10g", param->max);
+    }
+    for (int i = 0; param->type == IMGPIPE_PARAM_CHOICE && param->choices[i]; i++) ADD("%s %s", i ? "," : "", param->choices[i]);
+    if (param->initial) ADD("; default %s", param->initial);
+#undef ADD
+}
+
+static void print_filter(const imgpipe_filter *filter) {
+    printf("%s", filter->name);
+    for (int i = 0; i < filter->param_count; i++) printf("%s%s", i ? ":" : "[=", filter->params[i].name);
+    printf("%s\n\n", filter->param_count ? "]" : "");
+    print_wrapped(filter->summary, 0, 0);
+    if (filter->description) {
+        putchar('\n');
+        print_wrapped(filter->description, 0, 0);
+    }
+    if (filter->param_count) printf("\nParameters, in the order of values without a name:\n");
+    for (int i = 0; i < filter->param_count; i++) {
+        const imgpipe_param *param = &filter->params[i];
+        char about[400];
+        describe_param(param, about, sizeof about);
+        print_row(param->name, 12, param->help);
+        printf("  %12s(", "");
+        print_wrapped(strcat(about, ")"), 15, 15);
+    }
+}
+
+static void json_param(const imgpipe_param *param) {
+    printf("{\"name\":");
+    json_string(stdout, param->name);
+    printf(",\"type\":\"%s\",\"default\":", type_name(param->type));
+    json_string(stdout, param->initial);
+    printf(",\"min\":");
+    json_number(stdout, has_range(param) && is_bound(param->min) ? param->min : NAN);
+    printf(",\"max\":");
+    json_number(stdout, has_range(param) && is_bound(param->max) ? param->max : NAN);
+    printf(",\"choices\":");
+    if (param->type == IMGPIPE_PARAM_CHOICE) {
+        putchar('[');
+        for (int i = 0; param->choices[i]; i++) {
+            if (i) putchar(',');
+            json_string(stdout, param->choices[i]);
+        }
+        putchar(']');
+    } else {
+        printf("null");
+    }
+    printf(",\"help\":");
+    json_string(stdout, param->help);
+    putchar('}');
+}
+
+static void json_filter(const imgpipe_filter *filter) {
+    printf("{\"name\":");
+    json_string(stdout, filter->name);
+    printf(",\"summary\":");
+    json_string(stdout, filter->summary);
+    printf(",\"description\":");
+    json_string(stdout, filter->description);
+    printf(",\"kind\":\"%s\",\"parameters\":[", kind_name(filter->kind));
+    for (int i = 0; i < filter->param_count; i++) {
+        if (i) putchar(',');
+        json_param(&filter->params[i]);
+    }
+    printf("]}");
+}
+
+static void list_filters(bool json) {
+    const imgpipe_filter *filter;
+    if (json) putchar('[');
+    for (int i = 0; (filter = imgpipe_filter_at(i)); i++) {
+        if (json && i) printf(",\n ");
+        if (json)
+            json_filter(filter);
+        else
+            print_row(filter->name, 12, filter->summary);
+    }
+    if (json) printf("]\n");
+}
+
+/* ------------------------------------------------------------------------------------- formats, devices */
+
+static void list_formats(bool json) {
+    const imgpipe_codec_info *codec;
+    if (json)
+        putchar('[');
+    else
+        printf("  %-8s %-20s %-12s %-12s %s\n", "kind", "extensions", "", "types", "");
+    for (int i = 0; (codec = imgpipe_codec_at(i)); i++) {
+        if (!json) {
+            char does[40];
+            snprintf(does, sizeof does, "%s%s%s", codec->reads ? "read" : "", codec->reads && codec->writes ? ", " : "",
+                     codec->writes ? "write" : "");
+            printf("  %-8s %-20s %-12s %-12s %s\n", codec->name, codec->extensions, does, codec->types ? codec->types : "",
+                   codec->about);
+            continue;
+        }
+        if (i) printf(",\n ");
+        printf("{\"name\":");
+        json_string(stdout, codec->name);
+        printf(",\"extensions\":");
+        json_string(stdout, codec->extensions);
+        printf(",\"about\":");
+        json_string(stdout, codec->about);
+        printf(",\"reads\":%s,\"writes\":%s,\"streams\":%s,\"types\":", codec->reads ? "true" : "false",
+               codec->writes ? "true" : "false", codec->streams ? "true" : "false");
+        json_string(stdout, codec->types);
+        putchar('}');
+    }
+    if (json) printf("]\n");
+}
+
+static void list_devices(bool json, char note[OPTIONS_MESSAGE]) {
+    imgpipe_device_info devices[64] = {0};
+    char why[OPTIONS_MESSAGE - 40] = "";
+    int count = imgpipe_devices(devices, 64, why, sizeof why);
+    if (json) printf("{\"devices\":[");
+    for (int i = 0; i < count && i < 64; i++) {
+        if (!json) {
+            print_row(devices[i].name, 12, devices[i].about);
+            continue;
+        }
+        printf("%s{\"name\":", i ? "," : "");
+        json_string(stdout, devices[i].name);
+        printf(",\"about\":");
+        json_string(stdout, devices[i].about);
+        putchar('}');
+    }
+    if (json) {
+        printf("],\"why_no_gpu\":");
+        json_string(stdout, why[0] ? why : NULL);
+        printf("}\n");
+    } else if (why[0]) {
+        snprintf(note, OPTIONS_MESSAGE, "no GPU: %s", why);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ help */
+
+static void print_help(void) {
+    struct option_help help;
+    printf("Usage: imgpipe [OPTIONS] IN -f CHAIN OUT\n"
+           "       imgpipe --list | --help [FILTER] | --list-devices | --list-formats | --version\n\n"
+           "Runs a chain of filters on an image: imgpipe in.png -f gray,blur=2,hist out.png\n"
+           "A chain is FILTER[=VALUE[:VALUE...]] with commas between filters; a value may be named (blur=sigma=2),\n"
+           "and is quoted by '...' where it holds a comma or a colon. '-' is standard input or output.\n");
+    for (int i = 0; options_help(i, &help); i++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s%s--%s%s%s", help.letter ? help.letter : "  ", help.letter ? ", " : "  ", help.name,
+                 help.value ? " " : "", help.value ? help.value : "");
+        if (help.heading) printf("\n%s:\n", help.heading);
+        print_row(left, 28, help.help);
+    }
+    printf("\nFilters (--help FILTER says all about one):\n");
+    list_filters(false);
+    printf("\nExit status: 0 done; 1 the image failed, is missing or was kept, or memory is too small; 2 the command line\n"
+           "is wrong; 3 the device is absent, lost or out of memory; 4 the output cannot be written; 130, 143 interrupted.\n");
+}
+
+static void json_help(void) {
+    struct option_help help;
+    printf("{\"version\":\"%s\",\"options\":[", IMGPIPE_VERSION);
+    for (int i = 0; options_help(i, &help); i++) {
+        printf("%s{\"name\":", i ? ",\n " : "");
+        json_string(stdout, help.name);
+        printf(",\"letter\":");
+        json_string(stdout, help.letter);
+        printf(",\"value\":");
+        json_string(stdout, help.value);
+        printf(",\"help\":");
+        json_string(stdout, help.help);
+        putchar('}');
+    }
+    printf("],\"filters\":");
+    list_filters(true);
+    printf("}\n");
+}
+
+static int help_filter(const struct options *options, char message[OPTIONS_MESSAGE]) {
+    const imgpipe_filter *filter = imgpipe_filter_find(options->help_filter);
+    if (!filter) {
+        const char *names[64];
+        int count = 0;
+        const imgpipe_filter *each;
+        while (count < 63 && (each = imgpipe_filter_at(count))) names[count++] = each->name;
+        names[count] = NULL;
+        const char *near = options_nearest(options->help_filter, names);
+        if (near)
+            snprintf(message, OPTIONS_MESSAGE, "--help: '%.60s' is no filter; did you mean %s?", options->help_filter, near);
+        else
+            snprintf(message, OPTIONS_MESSAGE, "--help: '%.60s' is no filter; imgpipe --list shows them", options->help_filter);
+        return 2;
+    }
+    if (options->json) {
+        json_filter(filter);
+        putchar('\n');
+    } else {
+        print_filter(filter);
+    }
+    return 0;
+}
+
+int listing_print(const struct options *options, char message[OPTIONS_MESSAGE], char note[OPTIONS_MESSAGE]) {
+    note[0] = 0;
+    switch (options->action) {
+    case ACTION_LIST: list_filters(options->json); break;
+    case ACTION_FORMATS: list_formats(options->json); break;
+    case ACTION_DEVICES: list_devices(options->json, note); break;
+    case ACTION_VERSION:
+        if (options->json)
+            printf("{\"name\":\"imgpipe\",\"version\":\"%s\",\"abi\":%d}\n", IMGPIPE_VERSION, IMGPIPE_ABI);
+        else
+            printf("imgpipe %s\n", IMGPIPE_VERSION);
+        break;
+    case ACTION_HELP:
+        if (options->help_filter) return help_filter(options, message);
+        if (options->json)
+            json_help();
+        else
+            print_help();
+        break;
+    case ACTION_RUN: break;
+    }
+    return 0;
+}
