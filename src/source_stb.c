@@ -1,0 +1,399 @@
+/* Reading JPEG, BMP, TGA, GIF, PSD and Radiance HDR through stb_image. It wants the whole file and gives the whole image, so
+ * both are held in memory, within the budget. stb_image reads zeros behind the end of a file and is content with faults that
+ * it does not see; the reader below notices that bytes were missing, and the checks refuse what would come out wrong. */
+#include "source.h"
+#include "status.h"
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The size is checked here before stb_image decodes anything. */
+#define STBI_MAX_DIMENSIONS INT_MAX
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_NO_STDIO
+#define STBI_NO_PNG
+#define STBI_NO_PNM
+#define STBI_NO_PIC
+/* Zeroed: parts of an image for which a broken file has no data must not show what was in memory before. */
+#define STBI_MALLOC(size) calloc(1, size)
+#define STBI_REALLOC(old, size) realloc(old, size)
+#define STBI_FREE(old) free(old)
+/* Outside push and pop: GCC tells of what stb_image declares and does not define only at the end of the file. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#include <stb/stb_image.h>
+#pragma GCC diagnostic pop
+
+enum stb_kind { STB_NONE, STB_JPEG, STB_BMP, STB_GIF, STB_PSD, STB_HDR, STB_TGA };
+static const char *const stb_codecs[] = {"", "jpeg", "bmp", "gif", "psd", "hdr", "tga"};
+static const char *const stb_labels[] = {"", "JPEG", "BMP", "GIF", "PSD", "Radiance HDR", "TGA"};
+
+struct stb {
+    struct source base;
+    enum stb_kind kind;
+    unsigned char *file; /* freed after decoding */
+    size_t size;
+    void *image;
+};
+
+static unsigned get16(const unsigned char *b) {
+    return b[0] | (unsigned)b[1] << 8;
+}
+static uint32_t get32(const unsigned char *b) {
+    return get16(b) | (uint32_t)get16(b + 2) << 16;
+}
+
+/* TGA has no magic: the fields of the header that have few meanings must have one of them. */
+static bool tga_plausible(const unsigned char *b, size_t size) {
+    if (size < 18 || b[1] > 1 || !get16(b + 12) || !get16(b + 14) || (b[17] & 0xc0)) return false;
+    int type = b[2] & ~8, depth = b[16];
+    if (b[2] > 11) return false;
+    if (b[1] == 1) {
+        int entry = b[7];
+        return type == 1 && (depth == 8 || depth == 16) && get16(b + 5) > 0 &&
+               (entry == 8 || entry == 15 || entry == 16 || entry == 24 || entry == 32);
+    }
+    if (b[3] || b[4] || b[5] || b[6] || b[7]) return false;
+    if (type == 3) return depth == 8 || depth == 16;
+    return type == 2 && (depth == 15 || depth == 16 || depth == 24 || depth == 32);
+}
+
+static enum stb_kind stb_kind_of(const unsigned char *b, size_t size) {
+    static const struct {
+        enum stb_kind kind;
+        const char *magic;
+    } magics[] = {
+        {STB_JPEG, "\xff\xd8\xff"}, {STB_BMP, "BM"},           {STB_GIF, "GIF87a"},   {STB_GIF, "GIF89a"},
+        {STB_PSD, "8BPS"},          {STB_HDR, "#?RADIANCE\n"}, {STB_HDR, "#?RGBE\n"},
+    };
+    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
+        size_t length = strlen(magics[i].magic);
+        if (size >= length && !memcmp(b, magics[i].magic, length)) return magics[i].kind;
+    }
+    return tga_plausible(b, size) ? STB_TGA : STB_NONE;
+}
+
+static bool stb_matches(const unsigned char *bytes, size_t size) {
+    return stb_kind_of(bytes, size) != STB_NONE;
+}
+
+static imgpipe_status IMGPIPE_PRINTF(3, 4) stb_refuse(const struct stb *s, imgpipe_error *error, const char *format, ...) {
+    char why[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s: %s", input_name(s->base.input), stb_labels[s->kind], why);
+}
+
+static imgpipe_status stb_no_memory(const struct stb *s, imgpipe_error *error) {
+    return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read '%s': not enough memory; free some", input_name(s->base.input));
+}
+
+/* -------------------------------------------------------------------------------------- the bytes of the file */
+
+struct stb_reader {
+    const unsigned char *bytes;
+    size_t size, at;
+    char *buffer; /* stb_image's own buffer: what it reads there it may not need */
+    bool endless; /* bytes without end that stop its loops, where it would wait for one that is not 0 */
+    bool missing; /* it needed bytes behind the end */
+};
+
+static int reader_read(void *user, char *to, int size) {
+    struct stb_reader *r = user;
+    if (!r->buffer) r->buffer = to;
+    size_t left = r->size - r->at, n = (size_t)size < left ? (size_t)size : left;
+    memcpy(to, r->bytes + r->at, n);
+    r->at += n;
+    if (n == 0 || (n < (size_t)size && to != r->buffer)) r->missing = true;
+    if (n == 0 && r->endless && size > 0) {
+        *to = (char)0xff;
+        return 1;
+    }
+    return (int)n;
+}
+
+static void reader_skip(void *user, int n) {
+    struct stb_reader *r = user;
+    size_t left = r->size - r->at;
+    if (n > 0) r->at += (size_t)n < left ? (size_t)n : left;
+}
+
+static int reader_end(void *user) {
+    const struct stb_reader *r = user;
+    return r->at >= r->size;
+}
+
+static const stbi_io_callbacks reader_calls = {reader_read, reader_skip, reader_end};
+
+static struct stb_reader reader_of(const struct stb *s) {
+    return (struct stb_reader){.bytes = s->file, .size = s->size, .endless = s->kind == STB_HDR};
+}
+
+/* Reads the whole input into s->file. */
+static imgpipe_status stb_slurp(struct stb *s, imgpipe_error *error) {
+    struct input *input = s->base.input;
+    uint64_t known = input_size(input), budget = s->base.options.memory ? s->base.options.memory : UINT64_MAX;
+    size_t capacity = known ? (size_t)known + 1 : (size_t)1 << 20;
+    for (;;) {
+        if (capacity > budget)
+            return error_set(
+                error, IMGPIPE_ERROR_MEMORY,
+                "cannot read '%s': a %s is read as a whole, and the file alone exceeds the memory budget; raise --memory",
+                input_name(input), stb_labels[s->kind]);
+        unsigned char *grown = realloc(s->file, capacity);
+        if (!grown) return stb_no_memory(s, error);
+        s->file = grown;
+        s->size += input_read(input, s->file + s->size, capacity - s->size);
+        if (s->size < capacity) break;
+        capacity = capacity > SIZE_MAX / 2 ? SIZE_MAX : capacity * 2;
+    }
+    const char *failure = input_failure(input);
+    if (failure)
+        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", input_name(input),
+                         failure);
+    return IMGPIPE_OK;
+}
+
+/* ------------------------------------------------------------------------- what stb_image would not notice */
+
+/* stb_image writes a Huffman table of more than 256 codes beyond its end. All segments are found in the way it finds them:
+ * by their lengths, and behind a scan by the next marker. Whatever is wrong otherwise it refuses by itself. */
+static imgpipe_status jpeg_check(const struct stb *s, imgpipe_error *error) {
+    const unsigned char *b = s->file;
+    for (size_t at = 2; at + 4 <= s->size;) {
+        unsigned marker = b[at + 1];
+        if (b[at] != 0xff || marker == 0 || marker == 0xff || (marker >= 0xd0 && marker <= 0xd9)) {
+            at++;
+            continue;
+        }
+        size_t length = (size_t)b[at + 2] << 8 | b[at + 3], end = at + 2 + length;
+        for (size_t table = at + 4; marker == 0xc4 && table + 17 <= end && table + 17 <= s->size;) {
+            unsigned codes = 0;
+            for (int i = 1; i <= 16; i++) codes += b[table + (size_t)i];
+            if (codes > 256) return stb_refuse(s, error, "broken: a Huffman table of %u codes", codes);
+            table += 17 + codes;
+        }
+        at = end;
+    }
+    return IMGPIPE_OK;
+}
+
+/* Indices behind the end of the palette would show whatever the stack holds. */
+static imgpipe_status bmp_check(const struct stb *s, imgpipe_error *error) {
+    const unsigned char *b = s->file;
+    if (s->size < 26) return stb_refuse(s, error, "truncated: the header is not complete");
+    uint32_t offset = get32(b + 10), header = get32(b + 14);
+    if (header > 40 && header < 56) return stb_refuse(s, error, "a header of %u bytes is not supported", header);
+    if (header != 12 && s->size < 54) return stb_refuse(s, error, "truncated: the header is not complete");
+    unsigned depth = header == 12 ? get16(b + 24) : get16(b + 28);
+    if (header != 12 && (get32(b + 30) == 1 || get32(b + 30) == 2)) return stb_refuse(s, error, "run lengths are not supported");
+    if (depth >= 16) return IMGPIPE_OK;
+    if (header == 12) return stb_refuse(s, error, "a palette behind a header of 12 bytes is not supported");
+    uint64_t width = get32(b + 18), height = get32(b + 22);
+    if (height > INT_MAX) height = (uint64_t)(UINT32_MAX - height) + 1;
+    uint64_t row = (width * depth + 31) / 32 * 4;
+    if (depth != 1 && depth != 4 && depth != 8) return stb_refuse(s, error, "%u bits a pixel are not supported", depth);
+    if (offset < 14 + header || offset > s->size || (row && (s->size - offset) / row + 1 < height))
+        return stb_refuse(s, error, "truncated or broken: it does not hold its pixels");
+    unsigned entries = (offset - 14 - header) / 4;
+    for (uint64_t y = 0; y < height && entries < 1u << depth; y++) {
+        for (uint64_t x = 0; x < width; x++) {
+            uint64_t bit = x * depth, at = offset + y * row + bit / 8;
+            if (at >= s->size) return stb_refuse(s, error, "truncated: it does not hold all its pixels");
+            if ((b[at] >> (8 - depth - bit % 8) & ((1u << depth) - 1)) >= entries)
+                return stb_refuse(s, error, "broken: a pixel has no colour in the palette of %u", entries);
+        }
+    }
+    return IMGPIPE_OK;
+}
+
+static imgpipe_status tga_check(const struct stb *s, imgpipe_error *error) {
+    const unsigned char *b = s->file;
+    if (b[17] & 0x10) return stb_refuse(s, error, "rows from right to left are not supported");
+    if (b[1] && get16(b + 3)) return stb_refuse(s, error, "a colour map that does not begin at 0 is not supported");
+    return IMGPIPE_OK;
+}
+
+static imgpipe_status psd_check(const struct stb *s, imgpipe_error *error) {
+    const unsigned char *b = s->file;
+    if (s->size < 30) return stb_refuse(s, error, "truncated: the header is not complete");
+    unsigned channels = (unsigned)b[12] << 8 | b[13], depth = (unsigned)b[22] << 8 | b[23], mode = (unsigned)b[24] << 8 | b[25];
+    if (mode != 3) return stb_refuse(s, error, "only RGB is supported, this is colour mode %u", mode);
+    if (channels < 3 || channels > 4) return stb_refuse(s, error, "3 or 4 channels are supported, it has %u", channels);
+    if (depth != 8 && depth != 16) return stb_refuse(s, error, "%u bits a sample are not supported", depth);
+    uint64_t at = 26;
+    for (int section = 0; section < 3; section++) {
+        if (at + 4 > s->size) return stb_refuse(s, error, "truncated: the sections before the pixels are not complete");
+        at += 4 + ((uint64_t)b[at] << 24 | (uint64_t)b[at + 1] << 16 | (uint64_t)b[at + 2] << 8 | b[at + 3]);
+    }
+    if (at + 2 > s->size) return stb_refuse(s, error, "truncated: it ends before the pixels");
+    if (depth == 16 && (b[at] || b[at + 1])) return stb_refuse(s, error, "16 bits with compression are not supported");
+    return IMGPIPE_OK;
+}
+
+/* Counts the frames of a GIF as far as its blocks are whole. */
+static int gif_frames(const struct stb *s) {
+    const unsigned char *b = s->file;
+    if (s->size < 13) return 0;
+    size_t at = 13 + (b[10] & 0x80 ? (size_t)6 << (b[10] & 7) : 0);
+    int frames = 0;
+    while (at + 10 < s->size && (b[at] == 0x21 || b[at] == 0x2c)) {
+        if (b[at] == 0x2c) {
+            frames++;
+            at += 11 + (b[at + 9] & 0x80 ? (size_t)6 << (b[at + 9] & 7) : 0);
+        } else {
+            at += 2;
+        }
+        while (at < s->size && b[at]) at += 1 + (size_t)b[at];
+        at++;
+    }
+    return frames;
+}
+
+static imgpipe_status stb_check(const struct stb *s, imgpipe_error *error) {
+    if (s->kind == STB_JPEG) return jpeg_check(s, error);
+    if (s->kind == STB_BMP) return bmp_check(s, error);
+    if (s->kind == STB_TGA) return tga_check(s, error);
+    if (s->kind == STB_PSD) return psd_check(s, error);
+    int frames = s->kind == STB_GIF ? gif_frames(s) : 1;
+    if (frames > 1)
+        log_line(s->base.options.log, IMGPIPE_LOG_NOTICE, "%s: a GIF of %d frames, the first is taken", input_name(s->base.input),
+                 frames);
+    return IMGPIPE_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- open, read */
+
+static imgpipe_status stb_failed(const struct stb *s, const struct stb_reader *r, imgpipe_error *error) {
+    static const char *const reasons[][2] = {
+        {"only 8-bit", "only 8 bits a sample are supported"},
+        {"no SOF", "it has no frame of a supported kind (baseline or progressive)"},
+        {"no header height", "a height that is given behind the image is not supported"},
+        {"unknown image type", "broken: the header makes no sense"},
+        {"unsupported format", "only 32-bit run-length encoded RGBE is supported"},
+        {"unsupported data layout", "only rows from top to bottom and left to right are supported"},
+        {"wrong version", "this version is not supported"},
+        {"no clear code", "broken: the compressed data do not begin as they must"},
+    };
+    const char *reason = stbi_failure_reason();
+    if (reason && !strcmp(reason, "outofmem")) return stb_no_memory(s, error);
+    if (r->missing) return stb_refuse(s, error, "truncated: the file ends before the image does");
+    for (size_t i = 0; reason && i < sizeof reasons / sizeof reasons[0]; i++)
+        if (!strcmp(reason, reasons[i][0])) return stb_refuse(s, error, "%s", reasons[i][1]);
+    return stb_refuse(s, error, "broken: %s", reason && *reason ? reason : "it cannot be decoded");
+}
+
+/* Reads the header: fills info and refuses what is too large before any of it is decoded. */
+static imgpipe_status stb_header(struct stb *s, imgpipe_error *error) {
+    struct stb_reader r = reader_of(s);
+    int width = 0, height = 0, channels = 0;
+    if (!stbi_info_from_callbacks(&reader_calls, &r, &width, &height, &channels)) return stb_failed(s, &r, error);
+    /* A negative height of a BMP says that it begins at the top. */
+    int64_t rows = s->kind == STB_BMP && height < 0 ? -(int64_t)height : height;
+    imgpipe_format *format = &s->base.info.format;
+    *format = (imgpipe_format){IMGPIPE_U8, channels, channels == 2 || channels == 4};
+    if (s->kind == STB_HDR) format->type = IMGPIPE_F32;
+    if (s->kind == STB_PSD && s->file[23] == 16) format->type = IMGPIPE_U16;
+    imgpipe_status status = source_check_size(&s->base.options, input_name(s->base.input), width < 0 ? 0 : (uint64_t)width,
+                                              rows < 0 ? 0 : (uint64_t)rows, imgpipe_pixel_size(*format), true, error);
+    if (status) return status;
+    /* stb_image counts in int. A pixel is counted as 4 channels, which is what it makes of some kinds on the way. */
+    if ((uint64_t)width * (uint64_t)rows > INT_MAX / (4 * imgpipe_sample_size(format->type)))
+        return stb_refuse(s, error, "%d × %lld pixels are more than the decoder can hold; convert it to PNG or PNM elsewhere",
+                          width, (long long)rows);
+    s->base.info.width = width;
+    s->base.info.height = rows;
+    return IMGPIPE_OK;
+}
+
+/* Drops the fourth channel where the file has none, or where nothing in a GIF is transparent. */
+static void stb_drop_alpha(struct stb *s) {
+    imgpipe_format *format = &s->base.info.format;
+    size_t pixels = (size_t)s->base.info.width * (size_t)s->base.info.height, size = imgpipe_sample_size(format->type);
+    unsigned char *bytes = s->image;
+    bool drop = s->kind == STB_PSD && s->file[13] == 3;
+    if (s->kind == STB_GIF) {
+        drop = true;
+        for (size_t i = 0; i < pixels && drop; i++) drop = bytes[4 * i + 3] == 255;
+    }
+    if (!drop) return;
+    for (size_t i = 0; i < pixels; i++) memmove(bytes + 3 * size * i, bytes + 4 * size * i, 3 * size);
+    format->channels = 3;
+    format->alpha = false;
+}
+
+static imgpipe_status stb_decode(struct stb *s, imgpipe_error *error) {
+    struct stb_reader r = reader_of(s);
+    int width = 0, height = 0, channels = 0;
+    imgpipe_info *info = &s->base.info;
+    if (info->format.type == IMGPIPE_F32)
+        s->image = stbi_loadf_from_callbacks(&reader_calls, &r, &width, &height, &channels, 0);
+    else if (info->format.type == IMGPIPE_U16)
+        s->image = stbi_load_16_from_callbacks(&reader_calls, &r, &width, &height, &channels, 0);
+    else
+        s->image = stbi_load_from_callbacks(&reader_calls, &r, &width, &height, &channels, 0);
+    if (!s->image || r.missing) return stb_failed(s, &r, error);
+    if (width != info->width || height != info->height || channels != info->format.channels)
+        return stb_refuse(s, error, "broken: the image is not what its header says");
+    stb_drop_alpha(s);
+    return IMGPIPE_OK;
+}
+
+static imgpipe_status stb_read(struct source *source, void *const *rows, int count, imgpipe_error *error) {
+    (void)error;
+    for (int i = 0; i < count; i++, source->next_row++)
+        memcpy(rows[i], source->pixels + source->next_row * source->stride, (size_t)source->stride);
+    return IMGPIPE_OK;
+}
+
+static void stb_close(struct source *source) {
+    struct stb *s = (struct stb *)source;
+    free(s->file);
+    stbi_image_free(s->image);
+    free(s);
+}
+
+static const struct source_ops stb_ops = {.name = "stb", .read = stb_read, .close = stb_close};
+
+static imgpipe_status stb_open(struct input *input, const struct source_options *options, struct source **source,
+                               imgpipe_error *error) {
+    struct stb *s = calloc(1, sizeof *s);
+    if (!s) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read '%s': not enough memory; free some", input_name(input));
+    const unsigned char *bytes;
+    size_t peeked = input_peek(input, &bytes, 64);
+    s->kind = stb_kind_of(bytes, peeked);
+    s->base.ops = &stb_ops;
+    s->base.input = input;
+    s->base.options = *options;
+    s->base.codec = stb_codecs[s->kind];
+    imgpipe_status status = stb_slurp(s, error);
+    if (!status) status = stb_check(s, error);
+    if (!status) status = stb_header(s, error);
+    if (!status) status = stb_decode(s, error);
+    if (status) {
+        stb_close(&s->base);
+        return status;
+    }
+    free(s->file);
+    s->file = NULL;
+    s->base.pixels = s->image;
+    s->base.stride = (ptrdiff_t)((size_t)s->base.info.width * imgpipe_pixel_size(s->base.info.format));
+    *source = &s->base;
+    return IMGPIPE_OK;
+}
+
+const struct decoder decoder_stb = {"stb", stb_matches, stb_open};
