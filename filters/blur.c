@@ -108,8 +108,9 @@ const imgpipe_filter filter_blur = {
     FILTER_HEAD,
     .name = "blur",
     .summary = "Gaussian blur",
-    .description = "Weights exp(-d^2 / (2 sigma^2)) out to ceil(3 sigma) pixels (8 bit) or ceil(4 sigma) (16 bit, float), normalised.\n"
-                   "Colour is weighed by alpha, so that the colour of transparent pixels does not show.",
+    .description =
+        "Weights exp(-d^2 / (2 sigma^2)) out to ceil(3 sigma) pixels (8 bit) or ceil(4 sigma) (16 bit, float), normalised.\n"
+        "Colour is weighed by alpha, so that the colour of transparent pixels does not show.",
     .kind = IMGPIPE_LOCAL,
     FILTER_PARAMS(struct blur_options, params),
     .setup = setup,

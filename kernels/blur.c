@@ -96,8 +96,7 @@ static void sum_taps(float *restrict total, float *restrict group, const float *
     for (int at = 0; at < taps; at += BLUR_GROUP) {
         int end = at + BLUR_GROUP < taps ? at + BLUR_GROUP : taps;
         float *acc = at == 0 ? total : group;
-        for (int k = at; k < end; k += 8)
-            add_taps(acc, source + k * step, step, w + k, end - k < 8 ? end - k : 8, k == at, count);
+        for (int k = at; k < end; k += 8) add_taps(acc, source + k * step, step, w + k, end - k < 8 ? end - k : 8, k == at, count);
         if (at == 0) continue;
         for (int64_t s = 0; s < count; s++) total[s] += group[s];
     }
@@ -148,8 +147,8 @@ static void blur_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
             int64_t block = width - at < layout.block ? width - at : layout.block;
             blur_vertical(stage, rows->in + y, n, at - halo, block + 2 * halo, &layout, &scratch);
             for (int i = 0; i < n; i++) {
-                sum_taps(scratch.sum, scratch.group, scratch.vertical + i * layout.vertical_row, channels, plan->wx, 2 * plan->rx + 1,
-                         (block + 63) & ~(int64_t)63);
+                sum_taps(scratch.sum, scratch.group, scratch.vertical + i * layout.vertical_row, channels, plan->wx,
+                         2 * plan->rx + 1, (block + 63) & ~(int64_t)63);
                 store(scratch.sum, (char *)rows->out[y + i] + at * sample, block, channels);
             }
         }

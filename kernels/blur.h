@@ -57,5 +57,6 @@ KERNEL_TABLE(blur);
 #ifdef __cplusplus
 extern "C"
 #endif
-int blur_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
+    int
+    blur_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
 #endif

@@ -19,9 +19,12 @@ static inline void NAME(premultiply)(const SAMPLE *restrict p, float *restrict o
 }
 
 static void NAME(load_alpha)(const void *in, float *restrict out, int64_t count, int channels) {
-    if (channels == 4) NAME(premultiply)(in, out, count, 4);
-    else if (channels == 3) NAME(premultiply)(in, out, count, 3);
-    else NAME(premultiply)(in, out, count, 2);
+    if (channels == 4)
+        NAME(premultiply)(in, out, count, 4);
+    else if (channels == 3)
+        NAME(premultiply)(in, out, count, 3);
+    else
+        NAME(premultiply)(in, out, count, 2);
 }
 
 static void NAME(store)(const float *restrict sum, void *out, int64_t count, int channels) {
@@ -45,7 +48,10 @@ static inline void NAME(divide)(const float *restrict sum, SAMPLE *restrict p, i
 }
 
 static void NAME(store_alpha)(const float *restrict sum, void *out, int64_t count, int channels) {
-    if (channels == 4) NAME(divide)(sum, out, count, 4);
-    else if (channels == 3) NAME(divide)(sum, out, count, 3);
-    else NAME(divide)(sum, out, count, 2);
+    if (channels == 4)
+        NAME(divide)(sum, out, count, 4);
+    else if (channels == 3)
+        NAME(divide)(sum, out, count, 3);
+    else
+        NAME(divide)(sum, out, count, 2);
 }
