@@ -18,7 +18,10 @@ struct box_window {
 
 /* An integer below 2^52 as a double by the bits of the mantissa: AVX2 has no conversion from 64 bits. */
 static inline double double_of(uint64_t v) {
-    union { uint64_t bits; double value; } x = {v | 0x4330000000000000u};
+    union {
+        uint64_t bits;
+        double value;
+    } x = {v | 0x4330000000000000u};
     return x.value - 4503599627370496.0;
 }
 
@@ -83,7 +86,8 @@ static void window_doubling(const struct box_window *window, int64_t count) {
             uint32_t *restrict totals = window->totals;
             const uint32_t *add = power + (int64_t)offset * channels;
             for (int64_t i = 0; i < count; i++) totals[i] += add[i];
-        } else add_to(window->totals, sum, power + (int64_t)offset * channels, count);
+        } else
+            add_to(window->totals, sum, power + (int64_t)offset * channels, count);
         sum = window->totals;
         offset += digit;
     }
@@ -209,7 +213,8 @@ static void box_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
                             end - done, channels);
             else if (stage->in.format.alpha)
                 columns_alpha_f32(in, plan->height, (float *)columns + done, done - halo, end - done, channels);
-            else columns_f32(in, plan->height, (float *)columns + done, done - halo, end - done);
+            else
+                columns_f32(in, plan->height, (float *)columns + done, done - halo, end - done);
             done = end;
             window.first = at == 0;
             window.columns = columns + at * steps.column_size;

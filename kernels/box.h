@@ -54,5 +54,6 @@ KERNEL_TABLE(box);
 #ifdef __cplusplus
 extern "C"
 #endif
-int box_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
+    int
+    box_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
 #endif

@@ -49,9 +49,12 @@ static void NAME(slide_alpha)(void *state, const void *enter, const void *leave,
                               int channels) {
     PRODUCT *sums = (PRODUCT *)state + at, *out = (PRODUCT *)columns + at;
     const SAMPLE *in = (const SAMPLE *)enter + at, *first = (const SAMPLE *)leave + at;
-    if (channels == 4) NAME(slide_pixels)(sums, in, first, out, count, 4);
-    else if (channels == 3) NAME(slide_pixels)(sums, in, first, out, count, 3);
-    else NAME(slide_pixels)(sums, in, first, out, count, 2);
+    if (channels == 4)
+        NAME(slide_pixels)(sums, in, first, out, count, 4);
+    else if (channels == 3)
+        NAME(slide_pixels)(sums, in, first, out, count, 3);
+    else
+        NAME(slide_pixels)(sums, in, first, out, count, 2);
 }
 
 /* floor((S + h) / n) without a division. (S + h + 1/2) / n lies at least 1 / (2n) from every integer and has the same
@@ -79,8 +82,8 @@ static void NAME(finish32)(const struct box_plan *plan, const void *totals, void
 
 /* The quotient of a colour's sum and alpha's. The estimate in double is off by less than 1, as its relative error is below
  * 2^-50 and its value below 2^16 + 1; the remainder, exact in 64 bits, says which way. */
-static inline void NAME(finish_pixels)(const struct box_plan *plan, const uint64_t *restrict sums, SAMPLE *restrict p, int64_t count,
-                                       int channels) {
+static inline void NAME(finish_pixels)(const struct box_plan *plan, const uint64_t *restrict sums, SAMPLE *restrict p,
+                                       int64_t count, int channels) {
     uint64_t half = plan->n / 2;
     double scale = 1.0 / plan->n;
     for (int64_t i = 0; i < count; i += channels) {
@@ -100,7 +103,10 @@ static inline void NAME(finish_pixels)(const struct box_plan *plan, const uint64
 }
 
 static void NAME(finish_alpha)(const struct box_plan *plan, const void *totals, void *out, int64_t count, int channels) {
-    if (channels == 4) NAME(finish_pixels)(plan, totals, out, count, 4);
-    else if (channels == 3) NAME(finish_pixels)(plan, totals, out, count, 3);
-    else NAME(finish_pixels)(plan, totals, out, count, 2);
+    if (channels == 4)
+        NAME(finish_pixels)(plan, totals, out, count, 4);
+    else if (channels == 3)
+        NAME(finish_pixels)(plan, totals, out, count, 3);
+    else
+        NAME(finish_pixels)(plan, totals, out, count, 2);
 }

@@ -23,9 +23,13 @@ static void NAME(window)(const struct box_window *window, int64_t count) {
             for (int64_t k = 0; k < width - 1; k++) sum += columns[k * channels + c];
             totals[c - channels] = sum;
         }
-    if (channels == 1) NAME(slide_along)(columns, totals, count, width, 1);
-    else if (channels == 2) NAME(slide_along)(columns, totals, count, width, 2);
-    else if (channels == 3) NAME(slide_along)(columns, totals, count, width, 3);
-    else NAME(slide_along)(columns, totals, count, width, 4);
+    if (channels == 1)
+        NAME(slide_along)(columns, totals, count, width, 1);
+    else if (channels == 2)
+        NAME(slide_along)(columns, totals, count, width, 2);
+    else if (channels == 3)
+        NAME(slide_along)(columns, totals, count, width, 3);
+    else
+        NAME(slide_along)(columns, totals, count, width, 4);
     for (int c = 0; c < channels; c++) totals[c - channels] = totals[count - channels + c];
 }
