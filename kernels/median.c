@@ -7,8 +7,9 @@
 #define MEDIAN_BLOCK 1024 /* bytes of a row that go through all networks before the next, so that the lists stay in the L1 cache */
 #define MEDIAN_LANES(key) (MEDIAN_LINE / sizeof(key))
 /* From one list of keys in scratch to the next: a block, the columns beside it (at most 8 pixels of 4 samples), and the rest of a
- * line twice. Not a power of two, which would make the lists compete for the same cache lines. */
-#define MEDIAN_STRIDE(key) (MEDIAN_BLOCK / sizeof(key) + 32 + 2 * MEDIAN_LANES(key))
+ * line twice; an odd number of lines, so that lists do not compete for the same places in the cache. */
+#define MEDIAN_LINES(key) (((MEDIAN_BLOCK + 32 * sizeof(key)) / MEDIAN_LINE + 2) | 1)
+#define MEDIAN_STRIDE(key) (MEDIAN_LINES(key) * MEDIAN_LINE / sizeof(key))
 /* Two rows of results, a ring of keys, sorted columns, joined lists. */
 #define MEDIAN_LISTS (2 + (MEDIAN_NETWORK_SIZE + 1) + 8 + 24)
 #define MEDIAN_SCRATCH(key) (MEDIAN_LISTS * MEDIAN_STRIDE(key) * sizeof(key))

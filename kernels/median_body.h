@@ -34,6 +34,17 @@ static void BODY_NAME(store)(SAMPLE *to, const KEY *from, ptrdiff_t n) {
 #endif
 }
 
+/* Where there are keys only, whole lines of results go straight to their rows; to[] is preset to scratch. */
+static void BODY_NAME(place)(const imgpipe_rows *rows, int i, ptrdiff_t x, ptrdiff_t n, KEY **to) {
+#ifdef FLOATS
+    (void)rows, (void)i, (void)x, (void)n, (void)to;
+#else
+    if (n % (ptrdiff_t)MEDIAN_LANES(KEY)) return;
+    to[0] = (KEY *)rows->out[i] + x;
+    if (i + 1 < rows->count) to[1] = (KEY *)rows->out[i + 1] + x;
+#endif
+}
+
 static void (*const BODY_NAME(tiles)[])(const KEY *const *, KEY *, KEY *, ptrdiff_t, ptrdiff_t, KEY *) = {
     KERNEL_PASTE(BODY_NAME(tile), 3), KERNEL_PASTE(BODY_NAME(tile), 5), KERNEL_PASTE(BODY_NAME(tile), 7),
     KERNEL_PASTE(BODY_NAME(tile), 9)};
@@ -53,9 +64,11 @@ static void BODY_NAME(block)(const imgpipe_rows *rows, int size, ptrdiff_t c, pt
         }
         for (int k = 0; k < size; k++) row[k] = key[(i + k) % (size + 1)];
         row[size] = key[last % (size + 1)];
-        BODY_NAME(tiles)[size / 2 - 1](row, out[0], out[1], n, c, scratch);
-        BODY_NAME(store)((SAMPLE *)rows->out[i] + x, out[0], n);
-        if (last > i) BODY_NAME(store)((SAMPLE *)rows->out[i + 1] + x, out[1], n);
+        KEY *to[2] = {out[0], out[1]};
+        BODY_NAME(place)(rows, i, x, n, to);
+        BODY_NAME(tiles)[size / 2 - 1](row, to[0], to[1], n, c, scratch);
+        if (to[0] == out[0]) BODY_NAME(store)((SAMPLE *)rows->out[i] + x, out[0], n);
+        if (to[1] == out[1] && last > i) BODY_NAME(store)((SAMPLE *)rows->out[i + 1] + x, out[1], n);
     }
 }
 
