@@ -126,7 +126,7 @@ static int run_image(const struct options *o, struct console *console, const str
     bool quiet_end = status == IMGPIPE_ERROR_OUTPUT && standard_output && is_reader_gone();
     if (status == IMGPIPE_OK && o->timings) progress_timings(console, &report, target->in, target->out, o->json);
     if (status != IMGPIPE_OK && !caught && !quiet_end) chain_text_error(console, text, &error);
-    if (caught && status != IMGPIPE_OK) console_error(console, "stopped by a signal; nothing was written");
+    if (caught && status != IMGPIPE_OK) console_error(console, "stopped by a signal");
     return caught ? STATUS_SIGNAL + caught : exit_status(status);
 }
 
