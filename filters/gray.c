@@ -26,7 +26,9 @@ static const struct {
     {"average", {2, 2, 2}, 3, 6},
 };
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\n'; }
+static bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == ',' || c == '\n';
+}
 
 static imgpipe_status parse_weights(const imgpipe_stage *stage, const char *text, int64_t weights[3], imgpipe_error *error) {
     const char *at = text;
@@ -39,7 +41,8 @@ static imgpipe_status parse_weights(const imgpipe_stage *stage, const char *text
             while (at[length] && !is_space(at[length])) length++;
             if (!length)
                 return imgpipe_stage_fail(stage, error, "weights", 0, 0,
-                                          "weights: %d of 3 numbers; write one each for red, green and blue: gray='0.3 0.6 0.1'", i);
+                                          "weights: %d of 3 numbers; write one each for red, green and blue: gray='0.3 0.6 0.1'",
+                                          i);
             return imgpipe_stage_fail(stage, error, "weights", (int)(at - text), length,
                                       "weights: '%.*s' is no weight; write 601, 709, average, or three numbers: gray='0.3 0.6 0.1'",
                                       length, at);
@@ -88,9 +91,10 @@ const imgpipe_filter filter_gray = {
     FILTER_HEAD,
     .name = "gray",
     .summary = "turn colours into gray",
-    .description = "One channel out; alpha is kept, a fourth channel that is not alpha is dropped, and a gray image stays as it is. 601 "
-                   "weighs red, green and blue by 0.299, 0.587 and 0.114, 709 by 0.2126, 0.7152 and 0.0722, average by a third each. "
-                   "Weights of your own are taken as they are, rounded to 65536ths, and may be negative.",
+    .description =
+        "One channel out; alpha is kept, a fourth channel that is not alpha is dropped, and a gray image stays as it is. 601 "
+        "weighs red, green and blue by 0.299, 0.587 and 0.114, 709 by 0.2126, 0.7152 and 0.0722, average by a third each. "
+        "Weights of your own are taken as they are, rounded to 65536ths, and may be negative.",
     .kind = IMGPIPE_POINT,
     FILTER_PARAMS(struct gray_options, gray_params),
     .setup = gray_setup,

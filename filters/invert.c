@@ -2,8 +2,7 @@
 #include "filter.h"
 
 static imgpipe_status invert_setup(imgpipe_stage *stage, imgpipe_error *error) {
-    imgpipe_point_op op = {
-        .code = IMGPIPE_POINT_AFFINE, .mul = -1, .div = 1, .offset = imgpipe_type_max(stage->in.format.type)};
+    imgpipe_point_op op = {.code = IMGPIPE_POINT_AFFINE, .mul = -1, .div = 1, .offset = imgpipe_type_max(stage->in.format.type)};
     return imgpipe_stage_point(stage, &op, error);
 }
 

@@ -19,8 +19,8 @@ static imgpipe_status threshold_setup(imgpipe_stage *stage, imgpipe_error *error
     if (isnan(value))
         return imgpipe_stage_fail(stage, error, "value", 0, 0, "value is missing; write threshold=128 or threshold=50%%");
     if (type != IMGPIPE_F32 && (value > max || value <= 0))
-        imgpipe_stage_notice(stage, "value=%g makes every sample %g: samples here go from 0 to %g; per cent suit every depth", value,
-                             value > max ? 0 : max, max);
+        imgpipe_stage_notice(stage, "value=%g makes every sample %g: samples here go from 0 to %g; per cent suit every depth",
+                             value, value > max ? 0 : max, max);
     imgpipe_point_op op = {.code = IMGPIPE_POINT_THRESHOLD, .pivot = value, .mul = max, .offset = 0};
     return imgpipe_stage_point(stage, &op, error);
 }
@@ -29,8 +29,9 @@ const imgpipe_filter filter_threshold = {
     FILTER_HEAD,
     .name = "threshold",
     .summary = "make samples full or zero",
-    .description = "Every channel by itself: a sample of at least value becomes the full intensity (1 for floating point), any other, and "
-                   "NaN, becomes 0. In sample units, or per cent of the full range. Alpha is kept.",
+    .description =
+        "Every channel by itself: a sample of at least value becomes the full intensity (1 for floating point), any other, and "
+        "NaN, becomes 0. In sample units, or per cent of the full range. Alpha is kept.",
     .kind = IMGPIPE_POINT,
     FILTER_PARAMS(struct threshold_options, threshold_params),
     .setup = threshold_setup,

@@ -2,6 +2,7 @@
  * the L1 cache. */
 #include "point.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "pixel.h"
@@ -11,9 +12,9 @@
  * entries: a multiple of 1 to 4 channels and of the widest vector. */
 #define PERIOD 192
 
-static inline bool is_alpha_lane(imgpipe_format format, int lane) {
-    return format.alpha && lane % format.channels == format.channels - 1;
-}
+/* Calls for every lane of alpha; all others are colour. */
+#define EACH_ALPHA_LANE(lane, format)                                                                                              \
+    for (int lane = (format).alpha ? (format).channels - 1 : PERIOD; lane < PERIOD; lane += (format).channels)
 
 /* Floats that are only moved; no compiler may think that nobody reads them as floats. */
 typedef uint32_t __attribute__((may_alias)) float_bits;
@@ -70,10 +71,12 @@ typedef uint32_t __attribute__((may_alias)) float_bits;
 
 /* ------------------------------------------------------------------------------------------------ tables */
 
-static void lookup_bytes(const struct point_step *step, const unsigned char *tables, const uint8_t *in, uint8_t *out, int64_t width) {
+static void lookup_bytes(const struct point_step *step, const unsigned char *tables, const uint8_t *in, uint8_t *out,
+                         int64_t width) {
     int channels = step->in.channels;
     uint8_t keep[PERIOD];
-    for (int k = 0; k < PERIOD; k++) keep[k] = is_alpha_lane(step->in, k) ? 255 : 0;
+    for (int k = 0; k < PERIOD; k++) keep[k] = 0;
+    EACH_ALPHA_LANE(k, step->in) keep[k] = 255;
     /* From 8 bits to 8 bits alpha is always copied: only a conversion changes it. */
     int64_t done = shuffle_lookup(tables + step->color_table, keep, in, out, width * channels) / channels;
     lookup_u8_u8(step, tables, in + done * channels, out + done * channels, width - done);
@@ -115,9 +118,7 @@ static void run_table(const struct point_step *step, const unsigned char *tables
     int64_t n = width * step->in.channels;
     bool bytes = step->in.type == IMGPIPE_U8;
     switch (step->map) {
-    case POINT_LOOKUP:
-        lookup(step, tables, in, out, width);
-        break;
+    case POINT_LOOKUP: lookup(step, tables, in, out, width); break;
     case POINT_BITS:
         if (!bytes)
             bits_u16_u16(step, in, out, width);
@@ -132,9 +133,7 @@ static void run_table(const struct point_step *step, const unsigned char *tables
         else
             level_u16_u16(step, in, out, width);
         break;
-    case POINT_SHRINK:
-        shrink(in, out, n);
-        break;
+    case POINT_SHRINK: shrink(in, out, n); break;
     case POINT_UNIT:
         if (bytes)
             unit_u8(in, out, n);
@@ -146,9 +145,10 @@ static void run_table(const struct point_step *step, const unsigned char *tables
 
 /* --------------------------------------------------------------------------------------------------- f32 */
 
-/* The sign bit set in lanes of colour and clear in lanes of alpha, so that a vector blend takes it as it is. */
+/* All bits set in lanes of colour and none in lanes of alpha, so that a vector blend takes them as they are. */
 static void color_lanes(imgpipe_format format, int32_t lanes[PERIOD]) {
-    for (int k = 0; k < PERIOD; k++) lanes[k] = is_alpha_lane(format, k) ? 0 : -1;
+    for (int k = 0; k < PERIOD; k++) lanes[k] = -1;
+    EACH_ALPHA_LANE(k, format) lanes[k] = 0;
 }
 
 static inline void affine_part(const struct point_step *step, const int32_t *lanes, const float *restrict in, float *restrict out,
@@ -168,8 +168,8 @@ static void affine(const struct point_step *step, const float *in, float *out, i
     affine_part(step, lanes, in + i, out + i, (int)(n - i));
 }
 
-static inline void threshold_part(const struct point_step *step, const int32_t *lanes, const float *restrict in, float *restrict out,
-                                  int n) {
+static inline void threshold_part(const struct point_step *step, const int32_t *lanes, const float *restrict in,
+                                  float *restrict out, int n) {
     float pivot = step->pivot, high = step->high, low = step->low;
     for (int k = 0; k < n; k++) {
         float v = in[k] >= pivot ? high : low;
@@ -202,8 +202,8 @@ static void narrow_u16(const float *restrict in, uint16_t *restrict out, int64_t
     }
 }
 
-static inline void mix_floats(const struct point_step *step, const float *restrict in, float *restrict out, int64_t width, int channels,
-                              int made) {
+static inline void mix_floats(const struct point_step *step, const float *restrict in, float *restrict out, int64_t width,
+                              int channels, int made) {
     float w0 = step->float_weights[0], w1 = step->float_weights[1], w2 = step->float_weights[2];
     for (int64_t x = 0; x < width; x++) {
         float r = in[channels * x], g = in[channels * x + 1], b = in[channels * x + 2];
@@ -212,7 +212,8 @@ static inline void mix_floats(const struct point_step *step, const float *restri
     }
 }
 
-static inline void flatten_floats(const struct point_step *step, const float *restrict in, float *restrict out, int64_t width, int colors) {
+static inline void flatten_floats(const struct point_step *step, const float *restrict in, float *restrict out, int64_t width,
+                                  int colors) {
     float background[3] = {step->background[0], step->background[1], step->background[2]};
     for (int64_t x = 0; x < width; x++) {
         float alpha = in[(colors + 1) * x + colors];
@@ -252,27 +253,17 @@ static void run_flatten(const struct point_step *step, const void *in, void *out
 
 static void run_step(const struct point_step *step, const unsigned char *tables, const void *in, void *out, int64_t width) {
     switch (step->code) {
-    case POINT_TABLE:
-        run_table(step, tables, in, out, width);
-        break;
-    case POINT_AFFINE:
-        affine(step, in, out, width);
-        break;
-    case POINT_THRESHOLD:
-        threshold(step, in, out, width);
-        break;
-    case POINT_MIX:
-        run_mix(step, in, out, width);
-        break;
+    case POINT_TABLE: run_table(step, tables, in, out, width); break;
+    case POINT_AFFINE: affine(step, in, out, width); break;
+    case POINT_THRESHOLD: threshold(step, in, out, width); break;
+    case POINT_MIX: run_mix(step, in, out, width); break;
     case POINT_NARROW:
         if (step->out.type == IMGPIPE_U8)
             narrow_u8(in, out, width * step->in.channels);
         else
             narrow_u16(in, out, width * step->in.channels);
         break;
-    case POINT_FLATTEN:
-        run_flatten(step, in, out, width);
-        break;
+    case POINT_FLATTEN: run_flatten(step, in, out, width); break;
     case POINT_EXPAND:
         if (step->in.type == IMGPIPE_U8)
             expand_u8(step, in, out, width);

@@ -34,11 +34,8 @@ static void MAP(bits)(const struct point_step *step, const IN *restrict in, OUT 
     int64_t n = width * step->in.channels, i = 0;
     IN mask[PERIOD];
     OUT flip[PERIOD];
-    for (int k = 0; k < PERIOD; k++) {
-        bool alpha = is_alpha_lane(step->in, k);
-        mask[k] = (IN)(alpha ? step->alpha_mask : step->color_mask);
-        flip[k] = (OUT)(alpha ? step->alpha_flip : step->color_flip);
-    }
+    for (int k = 0; k < PERIOD; k++) mask[k] = (IN)step->color_mask, flip[k] = (OUT)step->color_flip;
+    EACH_ALPHA_LANE(k, step->in) mask[k] = (IN)step->alpha_mask, flip[k] = (OUT)step->alpha_flip;
     for (; i + PERIOD <= n; i += PERIOD)
         for (int k = 0; k < PERIOD; k++) out[i + k] = (OUT)((in[i + k] & mask[k]) * widen ^ flip[k]);
     for (int k = 0; k < (int)(n - i); k++) out[i + k] = (OUT)((in[i + k] & mask[k]) * widen ^ flip[k]);
@@ -50,7 +47,8 @@ static void MAP(level)(const struct point_step *step, const IN *restrict in, OUT
     int64_t n = width * step->in.channels, i = 0;
     IN level = (IN)step->level;
     OUT high = (OUT)step->level_high, low = (OUT)step->level_low, keep[PERIOD];
-    for (int k = 0; k < PERIOD; k++) keep[k] = is_alpha_lane(step->in, k) ? (OUT)-1 : 0;
+    for (int k = 0; k < PERIOD; k++) keep[k] = 0;
+    EACH_ALPHA_LANE(k, step->in) keep[k] = (OUT)-1;
     for (; i + PERIOD <= n; i += PERIOD)
         for (int k = 0; k < PERIOD; k++) {
             OUT r = in[i + k] >= level ? high : low;

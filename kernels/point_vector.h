@@ -4,6 +4,16 @@
 #include <immintrin.h>
 #endif
 
+/* Whether weights are 65536ths and every sum of samples to `max` has 31 bits. */
+static inline bool mix_is_i32(const struct point_step *step, int64_t max) {
+    int64_t bound = 0;
+    for (int i = 0; i < 3; i++) {
+        if (llabs(step->weights[i]) > INT32_MAX) return false;
+        bound += llabs(step->weights[i]) * max;
+    }
+    return step->divisor == 65536 && llabs(step->round) <= INT32_MAX && bound + llabs(step->round) <= INT32_MAX;
+}
+
 #if defined(__AVX512BW__)
 /* A shuffle looks 64 low nibbles up in 16 entries. The 16 results, one a high nibble, are merged as a tree over bits 4 to 7; the
  * first level is a masked shuffle. `keep` is 0xff in the lanes that are copied. */
@@ -15,8 +25,7 @@ static int64_t shuffle_lookup(const uint8_t *table, const uint8_t *keep, const u
         __m512i v = _mm512_loadu_si512(in + i), low = _mm512_and_si512(v, _mm512_set1_epi8(15)), r[8];
         __mmask64 bit4 = _mm512_test_epi8_mask(v, _mm512_set1_epi8(16)), bit5 = _mm512_test_epi8_mask(v, _mm512_set1_epi8(32));
         __mmask64 bit6 = _mm512_test_epi8_mask(v, _mm512_set1_epi8(64)), bit7 = _mm512_movepi8_mask(v);
-        for (int j = 0; j < 8; j++)
-            r[j] = _mm512_mask_shuffle_epi8(_mm512_shuffle_epi8(t[2 * j], low), bit4, t[2 * j + 1], low);
+        for (int j = 0; j < 8; j++) r[j] = _mm512_mask_shuffle_epi8(_mm512_shuffle_epi8(t[2 * j], low), bit4, t[2 * j + 1], low);
         for (int j = 0; j < 4; j++) r[j] = _mm512_mask_blend_epi8(bit5, r[2 * j], r[2 * j + 1]);
         for (int j = 0; j < 2; j++) r[j] = _mm512_mask_blend_epi8(bit6, r[2 * j], r[2 * j + 1]);
         __m512i result = _mm512_mask_blend_epi8(bit7, r[0], r[1]);
@@ -58,10 +67,10 @@ static bool mix_pairs(const struct point_step *step, int *pair_rg, int *pair_bg,
     int64_t w0 = step->weights[0], w1 = step->weights[1], w2 = step->weights[2], r = step->round;
     if (step->mix_third)
         w0 = w1 = w2 = r = 21846;
-    else if (!step->mix_u32 || w0 > INT16_MAX || w1 > 2 * INT16_MAX || w2 > INT16_MAX || r > INT32_MAX)
+    else if (!mix_is_i32(step, 255) || llabs(w0) > INT16_MAX || llabs(w1) > 2 * INT16_MAX || llabs(w2) > INT16_MAX)
         return false;
-    *pair_rg = (int)(w0 | w1 / 2 << 16);
-    *pair_bg = (int)(w2 | (w1 - w1 / 2) << 16);
+    *pair_rg = (int)((uint32_t)(uint16_t)w0 | (uint32_t)(w1 / 2) << 16);
+    *pair_bg = (int)((uint32_t)(uint16_t)w2 | (uint32_t)(w1 - w1 / 2) << 16);
     *round = (int)r;
     return true;
 }
@@ -79,8 +88,10 @@ static int64_t mix_rgb8(const struct point_step *step, const uint8_t *in, uint8_
     int64_t x = 0;
     for (; x + 16 <= width; x += 16) {
         __m512i v = _mm512_permutexvar_epi32(spread, _mm512_maskz_loadu_epi32(0x0fff, in + 3 * x));
-        __m512i a = _mm512_madd_epi16(_mm512_shuffle_epi8(v, take_rg), rg), b = _mm512_madd_epi16(_mm512_shuffle_epi8(v, take_bg), bg);
-        __m512i sum = _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(a, b), add), 16);
+        __m512i a = _mm512_madd_epi16(_mm512_shuffle_epi8(v, take_rg), rg),
+                b = _mm512_madd_epi16(_mm512_shuffle_epi8(v, take_bg), bg);
+        __m512i sum = _mm512_srai_epi32(_mm512_add_epi32(_mm512_add_epi32(a, b), add), 16);
+        sum = _mm512_max_epi32(sum, _mm512_setzero_si512());
         _mm_storeu_si128((__m128i *)(out + x), _mm512_cvtusepi32_epi8(sum));
     }
     return x;
@@ -95,11 +106,13 @@ static int64_t mix_rgb8(const struct point_step *step, const uint8_t *in, uint8_
     int64_t x = 0;
     /* Two loads of 16 bytes for 24: the last 4 belong to the next pixels, which must be there. */
     for (; x + 10 <= width; x += 8) {
-        __m128i first = _mm_loadu_si128((const __m128i *)(in + 3 * x)), second = _mm_loadu_si128((const __m128i *)(in + 3 * x + 12));
+        __m128i first = _mm_loadu_si128((const __m128i *)(in + 3 * x)),
+                second = _mm_loadu_si128((const __m128i *)(in + 3 * x + 12));
         __m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
-        __m256i a = _mm256_madd_epi16(_mm256_shuffle_epi8(v, take_rg), rg), b = _mm256_madd_epi16(_mm256_shuffle_epi8(v, take_bg), bg);
-        __m256i sum = _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(a, b), add), 16);
-        sum = _mm256_min_epu32(sum, _mm256_set1_epi32(255));
+        __m256i a = _mm256_madd_epi16(_mm256_shuffle_epi8(v, take_rg), rg),
+                b = _mm256_madd_epi16(_mm256_shuffle_epi8(v, take_bg), bg);
+        __m256i sum = _mm256_srai_epi32(_mm256_add_epi32(_mm256_add_epi32(a, b), add), 16);
+        sum = _mm256_min_epi32(sum, _mm256_set1_epi32(255));
         __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
         _mm_storel_epi64((__m128i *)(out + x), _mm_packus_epi16(words, words));
     }

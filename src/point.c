@@ -62,10 +62,8 @@ bool point_op_format(const imgpipe_point_op *op, imgpipe_format in, imgpipe_form
     *out = in;
     switch (op->code) {
     case IMGPIPE_POINT_AFFINE:
-    case IMGPIPE_POINT_THRESHOLD:
-        return true;
-    case IMGPIPE_POINT_TABLE:
-        return in.type != IMGPIPE_F32 && op->table;
+    case IMGPIPE_POINT_THRESHOLD: return true;
+    case IMGPIPE_POINT_TABLE: return in.type != IMGPIPE_F32 && op->table;
     case IMGPIPE_POINT_MIX:
         if (colors < 3 || (in.type != IMGPIPE_F32 && op->divisor <= 0)) return false;
         out->channels = in.alpha ? 2 : 1;
@@ -77,9 +75,7 @@ bool point_op_format(const imgpipe_point_op *op, imgpipe_format in, imgpipe_form
         out->channels = colors;
         out->alpha = false;
         return in.alpha;
-    case IMGPIPE_POINT_EXPAND:
-        out->channels = in.channels + 2;
-        return colors == 1;
+    case IMGPIPE_POINT_EXPAND: out->channels = in.channels + 2; return colors == 1;
     }
     return false;
 }
@@ -142,8 +138,7 @@ static uint32_t apply(const imgpipe_point_op *op, uint32_t v, imgpipe_type type)
     case IMGPIPE_POINT_THRESHOLD:
         if (type == IMGPIPE_F32) return float_bits(pixel_f32((float)(bits_float(v) >= (float)op->pivot ? op->mul : op->offset)));
         return round_to((double)v >= op->pivot ? op->mul : op->offset, type);
-    default:
-        return type == IMGPIPE_U8 ? ((const uint8_t *)op->table)[v] : ((const uint16_t *)op->table)[v];
+    default: return type == IMGPIPE_U8 ? ((const uint8_t *)op->table)[v] : ((const uint16_t *)op->table)[v];
     }
 }
 

@@ -30,6 +30,7 @@ imgpipe_status stage_init(imgpipe_stage *stage, const imgpipe_filter *filter, co
     stage->out = in;
     stage->border = IMGPIPE_BORDER_CLAMP;
     stage->walks = 1;
+    stage->cost = 1;
     stage->engine = engine;
     if (!filter || !filter->setup) return IMGPIPE_OK;
     imgpipe_status status = filter->setup(stage, error);
