@@ -68,7 +68,7 @@ static imgpipe_status check_options(const imgpipe_context *context, const imgpip
 static struct plan_options plan_options(const struct job *job, bool no_output) {
     struct plan_options options = {.log = &job->context->log, .isa = job->context->isa, .threads = tasks_threads(job->context->tasks),
                                    .depth = job->options->depth, .no_output = no_output, .strip_rows = job->options->strip_rows,
-                                   .step_rows = job->options->step_rows, .memory = job->context->memory};
+                                   .step_rows = job->options->step_rows};
     memcpy(options.background, job->options->background, sizeof options.background);
     if (job->encoder) {
         options.accept = job->encoder->accept;
@@ -112,19 +112,27 @@ static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error
     return job->encoder->open(job->out, info, &options, &job->sink, error);
 }
 
+#define GPU_STRIP_BYTES ((int64_t)16 << 20)
+#define GPU_STRIPS 4
+
 /* Runs the plan of a job whose ends are open. */
 static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_error *error) {
     imgpipe_context *context = job->context;
     struct run run = {.plan = job->plan, .source = job->source, .sink = job->sink, .tasks = context->tasks, .log = &context->log,
                       .in_flight = tasks_threads(context->tasks), .memory = context->memory, .poison = job->options->poison, .progress = context->progress,
                       .cancelled = context->cancelled, .user = context->user};
-    char why[96] = "";
+    char why[sizeof report->device] = "";
     imgpipe_status failed = context_backend(context, job->plan, &run.backend, why, sizeof why, error);
     if (failed) return failed;
+    if (run.backend != context->cpu) { /* large copies, few of them under way: the GPU works on one tile at a time */
+        struct plan_options wishes = plan_options(job, !job->sink);
+        wishes.strip_bytes = GPU_STRIP_BYTES;
+        plan_strips(job->plan, &wishes);
+        run.in_flight = GPU_STRIPS;
+        if (context->wish == DEVICE_AUTO) run.fallback = context->cpu;
+    }
     plan_print(job->plan, &context->log);
     log_line(&context->log, IMGPIPE_LOG_DETAIL, "device: %s", why);
-    double before[3];
-    memcpy(before, run.backend->seconds, sizeof before);
     failed = run_plan(&run, error);
     double write = job->out ? outfile_seconds(job->out) : 0, read = job->source->input ? input_seconds(job->source->input) : 0;
     if (report) {
@@ -133,9 +141,9 @@ static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_e
         report->bytes_in = job->source->input ? input_taken(job->source->input) : 0;
         report->seconds.read = read;
         report->seconds.decode = run.decode > read ? run.decode - read : 0;
-        report->seconds.upload = run.backend->seconds[BACKEND_UPLOAD] - before[BACKEND_UPLOAD];
-        report->seconds.compute = run.backend->seconds[BACKEND_COMPUTE] - before[BACKEND_COMPUTE];
-        report->seconds.download = run.backend->seconds[BACKEND_DOWNLOAD] - before[BACKEND_DOWNLOAD];
+        report->seconds.upload = run.backend_seconds[BACKEND_UPLOAD];
+        report->seconds.compute = run.backend_seconds[BACKEND_COMPUTE];
+        report->seconds.download = run.backend_seconds[BACKEND_DOWNLOAD];
         report->seconds.encode = run.encode > write ? run.encode - write : 0;
         snprintf(report->device, sizeof report->device, "%s", why);
     }

@@ -26,7 +26,8 @@ struct backend_ops {
     void (*submit)(struct backend_pass *pass, struct strip *strip);
     /* After the last strip: adds the state of gather `g` of edge `e` to `state`. */
     imgpipe_status (*collect)(struct backend_pass *pass, int e, int g, void *state, imgpipe_error *error);
-    void (*close)(struct backend_pass *pass);
+    /* Frees the pass; adds the seconds of all its work to `seconds`, by BACKEND_UPLOAD and so on. */
+    void (*close)(struct backend_pass *pass, double seconds[3]);
     void (*free)(struct backend *backend);
 };
 
@@ -36,7 +37,6 @@ struct backend {
     const struct point_kernels *point; /* the CPU's */
     struct pool *pool;              /* host memory that the backend can read and write directly */
     char about[96];
-    double seconds[3];              /* upload, compute, download of the passes closed so far; guarded by the pass's owner */
 };
 
 enum { BACKEND_UPLOAD, BACKEND_COMPUTE, BACKEND_DOWNLOAD };

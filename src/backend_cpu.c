@@ -255,9 +255,9 @@ static void cpu_submit(struct backend_pass *bp, struct strip *strip) {
     tasks_add(bp->backend->tasks, TASK_COMPUTE, &strip->task);
 }
 
-static void cpu_close(struct backend_pass *bp) {
+static void cpu_close(struct backend_pass *bp, double seconds[3]) {
     for (int i = 0; i < bp->worker_count; i++) {
-        bp->backend->seconds[BACKEND_COMPUTE] += bp->workers[i].seconds;
+        seconds[BACKEND_COMPUTE] += bp->workers[i].seconds;
         pool_give(bp->backend->pool, bp->workers[i].memory);
         free(bp->workers[i].edges);
         free(bp->workers[i].nodes);
@@ -277,7 +277,7 @@ static imgpipe_status cpu_open(struct backend *backend, const struct pass_io *io
     for (int i = 0; !failed && i < bp->worker_count; i++) failed = worker_new(bp, &bp->workers[i], error);
     if (failed) {
         if (!bp->workers) bp->worker_count = 0;
-        cpu_close(bp);
+        cpu_close(bp, (double[3]){0});
         return failed;
     }
     *out = bp;

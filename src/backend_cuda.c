@@ -196,7 +196,7 @@ static void cuda_submit(struct backend_pass *bp, struct strip *strip) {
     pthread_mutex_unlock(&bp->lock);
 }
 
-static void cuda_close(struct backend_pass *bp) {
+static void cuda_close(struct backend_pass *bp, double seconds[3]) {
     pthread_mutex_lock(&bp->lock);
     bp->closing = true;
     pthread_cond_broadcast(&bp->wake);
@@ -211,7 +211,7 @@ static void cuda_close(struct backend_pass *bp) {
             if (events[k]) cudaEventDestroy(events[k]);
     }
     cuda_pass_release(bp);
-    for (int i = 0; i < 3; i++) bp->backend->base.seconds[i] += bp->seconds[i];
+    for (int i = 0; i < 3; i++) seconds[i] += bp->seconds[i];
     pthread_cond_destroy(&bp->wake);
     pthread_mutex_destroy(&bp->lock);
     free(bp->edges);
@@ -269,7 +269,7 @@ static imgpipe_status cuda_open(struct backend *base, const struct pass_io *io, 
     bp->nodes = calloc((size_t)io->pass->node_count + 1, sizeof *bp->nodes);
     failed = bp->edges && bp->nodes ? fill_pass(bp, error) : error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a pass");
     if (failed)
-        cuda_close(bp);
+        cuda_close(bp, (double[3]){0});
     else
         *out = bp;
     return failed;

@@ -3,12 +3,15 @@
 #define CONTEXT_H
 #include "backend.h"
 
+#include <pthread.h>
+
 enum device_wish { DEVICE_AUTO, DEVICE_CPU, DEVICE_CUDA };
 
 struct imgpipe_context {
     struct log log;
     struct tasks *tasks;
     struct backend *cpu;
+    pthread_mutex_t lock;       /* guards `cuda` while it is NULL */
     struct backend *cuda;       /* NULL until a run wants it */
     enum device_wish wish;
     int cuda_device;
@@ -19,7 +22,10 @@ struct imgpipe_context {
     void *user;
 };
 
-/* The backend for a run of `plan`, and one line that says which and why. */
+/* The backend for a run of `plan`, and one line that says which and why. `auto` takes a GPU where the chain would keep the
+ * CPUs at hand busy for longer than AUTO_START seconds (what a GPU's context takes to start) plus the time of copying the
+ * image there and back; the codecs, which stay on the CPU in any case, do not count. With a GPU already started by an
+ * earlier run of the context its start-up does not count either. */
 imgpipe_status context_backend(imgpipe_context *context, const struct plan *plan, struct backend **backend, char *why, size_t why_size,
                                imgpipe_error *error);
 #endif

@@ -55,11 +55,18 @@ static void text_number(struct text *text, double value) {
     text_add(text, plain);
 }
 
+/* The least float32 whose bin is `bin` or a later one: near the quotient, that is how far rounding can lead. */
+static double float_edge(const struct hist_data *data, int64_t bin) {
+    if (bin >= data->bins) return data->max;
+    float low = data->job.low, high = data->job.high;
+    float edge = (float)(data->min + (double)bin * (data->max - data->min) / (double)data->bins);
+    while (edge < high && hist_slot(edge, &data->job) < bin) edge = nextafterf(edge, high);
+    while (edge > low && hist_slot(nextafterf(edge, low), &data->job) >= bin) edge = nextafterf(edge, low);
+    return edge;
+}
+
 double hist_edge(const struct hist_data *data, int64_t bin) {
-    if (data->image.format.type == IMGPIPE_F32) {
-        if (bin >= data->bins) return data->max;
-        return (float)(data->min + (double)bin * (data->max - data->min) / (double)data->bins);
-    }
+    if (data->image.format.type == IMGPIPE_F32) return float_edge(data, bin);
     /* floor((v - min) bins / span) >= bin from v - min = ceil(bin span / bins) on. */
     int64_t span = (int64_t)data->max - (int64_t)data->min + 1;
     return data->min + (double)((bin * span + data->bins - 1) / data->bins);

@@ -20,8 +20,8 @@ struct hist_data {
     } moments[4]; /* integers only: of all values, in the range or not */
 };
 
-/* The least value that belongs to `bin`; hist_edge(bin + 1) ends it. Integers: a whole number, and a bin without values
- * has equal edges. f32: rounded to float32. */
+/* The least value that belongs to `bin`; hist_edge(bin + 1) ends it. A bin that no value of the type falls into has equal
+ * edges. The last bin of f32 holds its upper edge, too. */
 double hist_edge(const struct hist_data *data, int64_t bin);
 
 typedef bool hist_write(void *to, const char *text, size_t length);

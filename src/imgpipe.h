@@ -162,7 +162,7 @@ typedef struct imgpipe_report {
     imgpipe_info in, out;
     uint64_t bytes_in, bytes_out;
     struct { double read, decode, upload, compute, download, encode, write, total; } seconds;
-    char device[96];        /* the device that computed, and why it was chosen */
+    char device[160];       /* the device that computed, and why it was chosen */
 } imgpipe_report;
 
 IMGPIPE_API imgpipe_report imgpipe_report_default(void);
@@ -319,6 +319,7 @@ struct imgpipe_stage {
     void *data;             /* the filter's own, best from imgpipe_stage_alloc(); preset NULL */
     imgpipe_border border;  /* LOCAL; preset CLAMP */
     double border_value;    /* LOCAL, for CONSTANT, in sample units */
+    double cost;            /* about how many nanoseconds a sample takes on one CPU core; only for the choice of a device; preset 1 */
     bool identity;          /* the stage changes nothing and is left out; preset false */
     imgpipe_rows_function rows;
     size_t state_size, scratch_size;

@@ -55,7 +55,7 @@ struct plan_options {
     bool no_output;
     double background[3];
     int64_t strip_rows, step_rows;  /* 0: chosen */
-    uint64_t memory;
+    int64_t strip_bytes;            /* what a strip aims at; 0: what suits the CPU */
     /* What the sink can hold, asked at the end; NULL: anything. */
     imgpipe_format (*accept)(imgpipe_format want);
     const char *kind;               /* the sink's name for messages */
@@ -75,6 +75,8 @@ imgpipe_status plan_make(const struct imgpipe_chain *chain, const imgpipe_info *
 void plan_free(struct plan *plan);
 /* The strips of every pass, once the piece height of the sink is known. */
 void plan_strips(struct plan *plan, const struct plan_options *options);
+/* What the chain would cost on the CPUs at hand, in seconds: the stages' own figures, the codecs not counted. */
+double plan_cpu_seconds(const struct plan *plan, int threads);
 /* -v: one line a pass. */
 void plan_print(const struct plan *plan, const struct log *log);
 

@@ -45,7 +45,7 @@ static void strips_of_pass(struct pass *pass, const struct plan_options *options
     }
     int64_t y0, y1;
     pass_need(pass, 0, height / 2, height / 2 + 1, &y0, &y1);
-    int64_t halo = y1 - y0, rows = STRIP_BYTES / widest, wanted = 16 * halo, allowed = HALO_BYTES / widest;
+    int64_t halo = y1 - y0, rows = (options->strip_bytes ? options->strip_bytes : STRIP_BYTES) / widest, wanted = 16 * halo, allowed = HALO_BYTES / widest;
     if (wanted > rows && halo > 1) rows = wanted < allowed ? wanted : allowed > rows ? allowed : rows;
     int64_t shared = height / (4 * options->threads); /* enough strips for every thread, if the halo permits */
     if (rows > shared) rows = shared > 2 * halo ? shared : rows < 2 * halo ? rows : 2 * halo;
@@ -59,6 +59,20 @@ static void strips_of_pass(struct pass *pass, const struct plan_options *options
     step = step < 8 ? 8 : step > 32 ? 32 : step;
     if (options->step_rows > 0) step = options->step_rows;
     pass->step_rows = step < rows ? step : rows;
+}
+
+double plan_cpu_seconds(const struct plan *plan, int threads) {
+    double nanoseconds = 0;
+    for (int i = 0; i < plan->pass_count; i++)
+        for (int e = 0; e <= plan->passes[i].node_count; e++) {
+            const struct pass *pass = &plan->passes[i];
+            const imgpipe_info *info = &pass->edges[e].info;
+            double samples = (double)info->width * (double)info->height * info->format.channels;
+            for (int g = 0; g < pass->edges[e].gather_count; g++) nanoseconds += samples * pass->edges[e].gathers[g].stage->cost;
+            if (e == pass->node_count) continue;
+            nanoseconds += samples * (pass->nodes[e].kind == NODE_LOCAL ? pass->nodes[e].stage->cost : 0.2);
+        }
+    return nanoseconds * 1e-9 / threads;
 }
 
 void plan_strips(struct plan *plan, const struct plan_options *options) {

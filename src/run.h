@@ -22,6 +22,7 @@ struct run {
     void *user;
     /* the result */
     double decode, encode;          /* seconds of all threads */
+    double backend_seconds[3];      /* upload, compute, download */
 };
 
 /* Runs all passes and writes the side data of gathers. On failure nothing has been committed to the sink's outfile that

@@ -104,7 +104,7 @@ imgpipe_status pass_run_open(struct pass_run *pr, struct store *from, struct sto
 void pass_run_close(struct pass_run *pr) {
     for (int64_t i = 0; pr->pieces && i < pr->io.out.slot_count; i++)
         if (pr->pieces[i].sink.encoded && pr->run->sink->ops->discard) pr->run->sink->ops->discard(pr->run->sink, &pr->pieces[i].sink);
-    if (pr->backend) pr->run->backend->ops->close(pr->backend);
+    if (pr->backend) pr->run->backend->ops->close(pr->backend, pr->run->backend_seconds);
     slots_free(pr, pr->in_slots);
     slots_free(pr, pr->out_slots);
     free(pr->users);
