@@ -4,8 +4,8 @@
     damage.py FOLDER SOURCE.png... [--then COMMAND ARG...]
 
 FOLDER `-` is a temporary one that is removed at the end. `--then` runs COMMAND with FOLDER as its last argument and exits with
-its status. A file's name begins with what must happen to it: `refuse-…` must give an error, `accept-…` must be read
-(perhaps with a warning), `either-…` must do one of the two without a crash; what is read must equal what libpng makes of it.
+its status. A file's name begins with what must happen to it: `refuse-…` must give an error, `accept-…` must be read without
+a warning, `warn-…` with one, `either-…` must do any of these without a crash; what is read must equal what libpng makes of it.
 """
 import os
 import subprocess
@@ -62,14 +62,14 @@ def truncations(png):
     for at in sorted(set(range(1, end_of_data, step)) | {7, 8, 12, 16, 32, 33, end_of_data - 1, end_of_data - 5}):
         yield f"refuse-truncated-{at:06}", png[:at]
     for at in range(end_of_data, len(png)):
-        yield f"accept-truncated-in-end-{at:06}", png[:at]
+        yield f"warn-truncated-in-end-{at:06}", png[:at]
 
 
 def broken_crcs(chunks):
     for i, (kind, data) in enumerate(chunks):
         bad = [c if j != i else (kind, data, zlib.crc32(kind + data) ^ 1) for j, c in enumerate(chunks)]
         critical = not kind[0] & 0x20
-        word = "accept" if kind == b"IEND" or not critical else "refuse"
+        word = "warn" if kind == b"IEND" or not critical else "refuse"
         yield f"{word}-crc-{i}-{kind.decode()}", join(bad)
 
 
@@ -83,6 +83,9 @@ def broken_data(chunks):
     """The zlib stream is wrong while the CRCs are right."""
     data = image_data(chunks)
     yield "refuse-adler", join(with_data(chunks, flip(data, len(data) - 1)))
+    at = next(i for i, c in enumerate(chunks) if c[0] == b"IDAT")
+    apart = [(b"IDAT", data[:-4]), (b"IDAT", flip(data[-4:], 1))]
+    yield "refuse-adler-apart", join(chunks[:at] + apart + [c for c in chunks[at:] if c[0] != b"IDAT"])
     yield "refuse-no-adler", join(with_data(chunks, data[:-4]))
     yield "refuse-half-adler", join(with_data(chunks, data[:-2]))
     yield "refuse-half-data", join(with_data(chunks, data[: len(data) // 2]))
@@ -91,13 +94,12 @@ def broken_data(chunks):
     yield "refuse-zlib-method", join(with_data(chunks, flip(data, 0, 0x07)))
     yield "refuse-zlib-check", join(with_data(chunks, flip(data, 1, 0x01)))
     yield "refuse-zlib-dictionary", join(with_data(chunks, data[:1] + bytes([0x20 + 31 - (data[0] * 256 + 0x20) % 31]) + data[2:]))
-    yield "accept-data-after-stream", join(with_data(chunks, data + b"more"))
-    yield "accept-too-many-rows", join(with_data(chunks, zlib.compress(zlib.decompress(data) + bytes(1000))))
+    yield "warn-data-after-stream", join(with_data(chunks, data + b"more"))
+    yield "warn-too-many-rows", join(with_data(chunks, zlib.compress(zlib.decompress(data) + bytes(1000))))
     yield "refuse-too-few-rows", join(with_data(chunks, zlib.compress(zlib.decompress(data)[:-1])))
     raw = zlib.decompress(data)
     yield "refuse-filter-type", join(with_data(chunks, zlib.compress(b"\x07" + raw[1:])))
     many = [(b"IDAT", data[i : i + 1]) for i in range(len(data))]
-    at = next(i for i, c in enumerate(chunks) if c[0] == b"IDAT")
     yield "accept-one-byte-chunks", join(chunks[:at] + many + [c for c in chunks[at:] if c[0] != b"IDAT"])
     for i in range(2, len(data), max(1, len(data) // 20)):
         yield f"either-data-{i:06}", join(with_data(chunks, flip(data, i)))
@@ -109,7 +111,7 @@ def broken_order(chunks):
     yield "refuse-header-twice", join(chunks[:1] + chunks)
     yield "refuse-no-header", join(chunks[1:])
     yield "refuse-end-first", join([chunks[0], chunks[-1]] + chunks[1:-1])
-    yield "accept-no-end", join(chunks[:-1])
+    yield "warn-no-end", join(chunks[:-1])
     yield "accept-chunks-after-end", join(chunks + [(b"tEXt", b"a\0b")])
     yield "accept-trailing-garbage", join(chunks) + b"garbage" * 1000
     palette = (b"PLTE", bytes(range(6)))
