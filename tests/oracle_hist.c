@@ -36,6 +36,8 @@ static void hist_make(struct oracle_case *c, struct rng *r) {
     if (c->in.format.type == IMGPIPE_F32) c->min = (double)rng_range(r, -4, 4) / 8, c->max = c->min + (double)rng_range(r, 1, 12) / 8;
     else c->min = (double)rng_range(r, 0, (int64_t)max - 1), c->max = (double)rng_range(r, (int64_t)c->min + 1, (int64_t)max);
     chain_add(c, ":min=%.6g:max=%.6g", c->min, c->max);
+    /* One bin a value is the default of integers, so a part of the range has fewer. */
+    if (c->in.format.type != IMGPIPE_F32 && !strstr(c->chain, ":bins=")) c->bins = (int64_t)(c->max - c->min) + 1;
 }
 
 static imgpipe_info hist_output(const struct oracle_case *c) {
@@ -48,8 +50,11 @@ static imgpipe_info hist_output(const struct oracle_case *c) {
 static char *file_text(const char *name) {
     FILE *f = fopen(name, "r");
     if (!f) return NULL;
-    char *text = calloc(1, 1 << 24);
-    if (text && fread(text, 1, (1 << 24) - 1, f) == 0) text[0] = 0;
+    fseek(f, 0, SEEK_END);
+    size_t size = (size_t)ftell(f);
+    rewind(f);
+    char *text = calloc(1, size + 1);
+    if (text && fread(text, 1, size, f) != size) text[0] = 0;
     fclose(f);
     return text;
 }
@@ -171,14 +176,15 @@ static bool json_read(struct table *t, const imgpipe_image *in, const char *text
 
 /* ---- counting */
 
-/* Bin of v, -1 below, -2 above, -3 NaN. Integers: exactly, in the rational (v - min) bins / (max - min). */
+/* Bin of v, -1 below, -2 above, -3 NaN. An integer v fills v … v + 1, so the bins of integers divide min … max + 1, exactly:
+ * this is where 256 bins of u8 are one a value. Float: min … max, the last bin closed. */
 static int64_t bin_of(const struct table *t, double v, bool integers) {
     double range = t->last - t->first;
     if (isnan(v)) return -3;
     if (v < t->first) return -1;
     if (v > t->last) return -2;
-    if (range == 0) return 0;
-    int64_t bin = integers ? (int64_t)(v - t->first) * t->bins / (int64_t)range : (int64_t)((v - t->first) / range * (double)t->bins);
+    if (!integers && range == 0) return 0;
+    int64_t bin = integers ? (int64_t)(v - t->first) * t->bins / ((int64_t)range + 1) : (int64_t)((v - t->first) / range * (double)t->bins);
     return bin >= t->bins ? t->bins - 1 : bin;
 }
 
@@ -218,7 +224,7 @@ static bool channel_verify(const struct table *t, const imgpipe_image *in, int c
 }
 
 /* The range is the one asked for; without it, the type's for integers and the finite minimum and maximum for f32. */
-static bool range_verify(const struct oracle_case *c, const struct table *t, const imgpipe_image *in, char *why, size_t why_size) {
+static bool range_verify(const struct oracle_case *c, struct table *t, const imgpipe_image *in, char *why, size_t why_size) {
     double least = INFINITY, most = -INFINITY, max = imgpipe_type_max(in->info.format.type);
     for (int64_t y = 0; y < in->info.height; y++)
         for (int64_t x = 0; x < in->info.width; x++)
@@ -227,9 +233,15 @@ static bool range_verify(const struct oracle_case *c, const struct table *t, con
                 if (isfinite(v)) least = fmin(least, v), most = fmax(most, v);
             }
     if (least > most) least = 0, most = 1;
-    if (in->info.format.type != IMGPIPE_F32) least = 0, most = t->last == max + 1 ? max + 1 : max;
+    if (in->info.format.type != IMGPIPE_F32) least = 0, most = max;
     if (c->ranged) least = c->min, most = c->max;
-    if (t->first == least && t->last == most) return true;
+    /* The CSV ends the last bin of integers where the next would begin. */
+    if (in->info.format.type != IMGPIPE_F32 && !c->json) t->last -= 1;
+    /* Float samples may be written with just the digits that tell them apart. */
+    if ((float)t->first == (float)least && (float)t->last == (float)most) {
+        if (in->info.format.type == IMGPIPE_F32) t->first = least, t->last = most;
+        return true;
+    }
     snprintf(why, why_size, "the range is %.9g to %.9g, wanted %.9g to %.9g", t->first, t->last, least, most);
     return false;
 }
