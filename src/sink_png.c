@@ -19,16 +19,16 @@ struct png_sink {
     struct sink_piece *piece; /* the argument of write_rows() */
 };
 
-/* Level 0 stores. From 1 on filters make small numbers of smooth pixels; Paeth is the best single one for photographs. Trying
- * all filters for each row costs much time and gains little, so it is left to the highest levels. */
+/* Level 0 stores. From 1 on filters make small numbers of smooth pixels; Paeth is the best single one for photographs, whose
+ * rests are best coded without matches or with long ones alone (Z_RLE, Z_FILTERED). Trying all filters for each row costs much
+ * time, so it is left to the highest levels. */
 static const struct png_effort {
     int level, strategy, filters;
 } efforts[10] = {
-    {0, Z_DEFAULT_STRATEGY, PNG_FILTER_NONE},  {1, Z_RLE, PNG_FILTER_SUB},
-    {1, Z_RLE, PNG_FILTER_PAETH},              {1, Z_DEFAULT_STRATEGY, PNG_FILTER_SUB},
-    {1, Z_DEFAULT_STRATEGY, PNG_FILTER_PAETH}, {3, Z_DEFAULT_STRATEGY, PNG_FILTER_PAETH},
-    {6, Z_DEFAULT_STRATEGY, PNG_FILTER_PAETH}, {6, Z_DEFAULT_STRATEGY, PNG_ALL_FILTERS},
-    {8, Z_DEFAULT_STRATEGY, PNG_ALL_FILTERS},  {9, Z_DEFAULT_STRATEGY, PNG_ALL_FILTERS},
+    {0, Z_DEFAULT_STRATEGY, PNG_FILTER_NONE}, {1, Z_RLE, PNG_FILTER_SUB},        {1, Z_RLE, PNG_FILTER_PAETH},
+    {1, Z_FILTERED, PNG_FILTER_PAETH},        {4, Z_FILTERED, PNG_FILTER_PAETH}, {5, Z_FILTERED, PNG_FILTER_PAETH},
+    {6, Z_FILTERED, PNG_FILTER_PAETH},        {6, Z_FILTERED, PNG_ALL_FILTERS},  {8, Z_FILTERED, PNG_ALL_FILTERS},
+    {9, Z_FILTERED, PNG_ALL_FILTERS},
 };
 
 /* ------------------------------------------------------------------------------------------- libpng's callbacks */
