@@ -20,13 +20,13 @@ struct input {
     int fd;
     bool can_seek;
     bool at_end;
-    uint64_t base;      /* where in the file offset 0 is: a shell may hand over standard input in the midst of a file */
-    uint64_t size;      /* 0: not known */
-    uint64_t offset;    /* of the next byte that the caller gets */
-    size_t start, end;  /* the buffered bytes, in `buffer` */
+    uint64_t base;     /* where in the file offset 0 is: a shell may hand over standard input in the midst of a file */
+    uint64_t size;     /* 0: not known */
+    uint64_t offset;   /* of the next byte that the caller gets */
+    size_t start, end; /* the buffered bytes, in `buffer` */
     uint64_t taken;
     double seconds;
-    int fault;          /* errno of a failed read, or 0 */
+    int fault; /* errno of a failed read, or 0 */
     char fault_text[128];
     char *name;
     unsigned char buffer[BUFFER_SIZE];
@@ -94,7 +94,8 @@ static imgpipe_status open_file(struct input *input, const char *path, imgpipe_e
         return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is a folder; name a file", input->name);
     }
     if (standard && isatty(input->fd)) {
-        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read standard input: it is a terminal; redirect it from a file or a pipe");
+        return error_set(error, IMGPIPE_ERROR_INPUT,
+                         "cannot read standard input: it is a terminal; redirect it from a file or a pipe");
     }
     off_t base = lseek(input->fd, 0, SEEK_CUR);
     if (S_ISREG(st.st_mode) && base >= 0) {
@@ -123,7 +124,8 @@ imgpipe_status input_open(const char *path, struct input **result, imgpipe_error
     if (status == IMGPIPE_OK) {
         fill(input, 1);
         if (input->fault) {
-            status = error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", name, input->fault_text);
+            status =
+                error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", name, input->fault_text);
         } else if (input->end == 0) {
             status = error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is empty (0 bytes); check what wrote it", name);
         }
@@ -172,7 +174,9 @@ size_t input_read(struct input *input, void *to, size_t size) {
     return size - left;
 }
 
-bool input_can_seek(const struct input *input) { return input->can_seek; }
+bool input_can_seek(const struct input *input) {
+    return input->can_seek;
+}
 
 bool input_seek(struct input *input, uint64_t offset) {
     if (!input->can_seek || input->fault) return false;
@@ -190,12 +194,24 @@ bool input_seek(struct input *input, uint64_t offset) {
     return true;
 }
 
-uint64_t input_tell(const struct input *input) { return input->offset; }
-uint64_t input_size(const struct input *input) { return input->size; }
-const char *input_failure(const struct input *input) { return input->fault ? input->fault_text : NULL; }
-const char *input_name(const struct input *input) { return input->name; }
-double input_seconds(const struct input *input) { return input->seconds; }
-uint64_t input_taken(const struct input *input) { return input->taken; }
+uint64_t input_tell(const struct input *input) {
+    return input->offset;
+}
+uint64_t input_size(const struct input *input) {
+    return input->size;
+}
+const char *input_failure(const struct input *input) {
+    return input->fault ? input->fault_text : NULL;
+}
+const char *input_name(const struct input *input) {
+    return input->name;
+}
+double input_seconds(const struct input *input) {
+    return input->seconds;
+}
+uint64_t input_taken(const struct input *input) {
+    return input->taken;
+}
 
 void input_close(struct input *input) {
     if (!input) return;

@@ -23,14 +23,14 @@
 
 struct outfile {
     int fd;
-    bool direct;            /* a device, pipe, socket or standard output: no temporary file */
+    bool direct; /* a device, pipe, socket or standard output: no temporary file */
     bool keep_existing;
     struct outfile_target target;
-    char temp[32];          /* the temporary name within target.folder, or empty */
-    char *name;             /* for messages */
+    char temp[32]; /* the temporary name within target.folder, or empty */
+    char *name;    /* for messages */
     uint64_t position, size;
     double seconds;
-    int fault;              /* errno of the first failure, or 0 */
+    int fault; /* errno of the first failure, or 0 */
     size_t fill;
     unsigned char buffer[BUFFER_SIZE];
 };
@@ -42,7 +42,9 @@ imgpipe_status outfile_fail(const struct outfile *out, imgpipe_error *error) {
     case EDQUOT: advice = "the disk quota is used up: free some space or name another place"; break;
     case EFBIG: advice = "the file is larger than the file system or `ulimit -f` allows; name another place"; break;
     case EPIPE: advice = "who read it has closed it"; break;
-    case EACCES: case EPERM: case EROFS: advice = "ask for the right to write there or name another place"; break;
+    case EACCES:
+    case EPERM:
+    case EROFS: advice = "ask for the right to write there or name another place"; break;
     default: break;
     }
     return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': %s; %s", out->name, strerror(out->fault), advice);
@@ -86,8 +88,8 @@ static bool create_temp(struct outfile *out) {
 
 static imgpipe_status open_regular(struct outfile *out, imgpipe_error *error) {
     if (out->keep_existing && out->target.exists) {
-        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': it exists already; name another output, or allow overwriting",
-                         out->name);
+        return error_set(error, IMGPIPE_ERROR_OUTPUT,
+                         "cannot write '%s': it exists already; name another output, or allow overwriting", out->name);
     }
     outfile_remove_stale(out->target.folder);
     if (create_temp(out)) return IMGPIPE_OK;
@@ -172,7 +174,9 @@ bool outfile_write(struct outfile *out, const void *bytes, size_t size) {
     return true;
 }
 
-bool outfile_can_seek(const struct outfile *out) { return !out->direct; }
+bool outfile_can_seek(const struct outfile *out) {
+    return !out->direct;
+}
 
 bool outfile_seek(struct outfile *out, uint64_t offset) {
     if (out->direct || !flush(out)) return false;
@@ -223,8 +227,8 @@ imgpipe_status outfile_commit(struct outfile *out, imgpipe_error *error) {
         done = out->fault == 0 && close_and_rename(out);
     }
     if (!done && out->fault == EEXIST && out->keep_existing) {
-        status = error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': it appeared meanwhile; name another output, or allow overwriting",
-                           out->name);
+        status = error_set(error, IMGPIPE_ERROR_OUTPUT,
+                           "cannot write '%s': it appeared meanwhile; name another output, or allow overwriting", out->name);
     } else if (!done) {
         status = outfile_fail(out, error);
     }
@@ -242,6 +246,12 @@ void outfile_abort(struct outfile *out) {
     free(out);
 }
 
-const char *outfile_name(const struct outfile *out) { return out->name; }
-double outfile_seconds(const struct outfile *out) { return out->seconds; }
-uint64_t outfile_bytes(const struct outfile *out) { return out->size; }
+const char *outfile_name(const struct outfile *out) {
+    return out->name;
+}
+double outfile_seconds(const struct outfile *out) {
+    return out->seconds;
+}
+uint64_t outfile_bytes(const struct outfile *out) {
+    return out->size;
+}

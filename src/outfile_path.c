@@ -42,10 +42,11 @@ static int own_descriptor(const char *path) {
 static imgpipe_status take_descriptor(int fd, const char *name, int *result, imgpipe_error *error) {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0) return fail(name, errno, "it is not open; redirect it to a file or a pipe", error);
-    if ((flags & O_ACCMODE) == O_RDONLY) return fail(name, EBADF, "it is open for reading only; redirect it to a file or a pipe", error);
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        return fail(name, EBADF, "it is open for reading only; redirect it to a file or a pipe", error);
     if (isatty(fd)) {
-        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': it is a terminal; redirect it to a file or a pipe, or name a file",
-                         name);
+        return error_set(error, IMGPIPE_ERROR_OUTPUT,
+                         "cannot write '%s': it is a terminal; redirect it to a file or a pipe, or name a file", name);
     }
     *result = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     return *result < 0 ? fail(name, errno, "close some files", error) : IMGPIPE_OK;
@@ -120,13 +121,14 @@ static imgpipe_status open_folder(struct outfile_target *target, const char *nam
     if (target->folder < 0 && errno == EACCES) target->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (target->folder >= 0) return IMGPIPE_OK;
     if (errno == ENOENT) {
-        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': its folder '%s' does not exist; make it first", name, folder);
+        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': its folder '%s' does not exist; make it first", name,
+                         folder);
     }
     if (errno == ENOTDIR) {
         return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': '%s' is not a folder; name another place", name, folder);
     }
-    return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': its folder '%s' cannot be opened: %s; name another place", name,
-                     folder, strerror(errno));
+    return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': its folder '%s' cannot be opened: %s; name another place",
+                     name, folder, strerror(errno));
 }
 
 /* Splits the final path, opens its folder, and looks at what is there. */
@@ -182,7 +184,8 @@ static void remove_if_stale(int folder, const char *name) {
     int fd = openat(folder, name, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) return;
     if (fstat(fd, &by_fd) == 0 && S_ISREG(by_fd.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-        fstatat(folder, name, &by_name, AT_SYMLINK_NOFOLLOW) == 0 && by_fd.st_dev == by_name.st_dev && by_fd.st_ino == by_name.st_ino) {
+        fstatat(folder, name, &by_name, AT_SYMLINK_NOFOLLOW) == 0 && by_fd.st_dev == by_name.st_dev &&
+        by_fd.st_ino == by_name.st_ino) {
         unlinkat(folder, name, 0);
     }
     close(fd);
@@ -210,7 +213,11 @@ static void scan(int folder) {
  * folders, and changes no result; it holds a few and forgets the rest. */
 void outfile_remove_stale(int folder) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct { dev_t device; ino_t inode; double next; } seen[16];
+    static struct {
+        dev_t device;
+        ino_t inode;
+        double next;
+    } seen[16];
     struct stat st;
     if (fstat(folder, &st) != 0) return;
     size_t slot = (size_t)(st.st_ino ^ st.st_ino >> 4 ^ st.st_dev) % 16;

@@ -12,12 +12,14 @@ extern const struct encoder encoder_png, encoder_pnm, encoder_pam, encoder_pfm, 
     encoder_gif, encoder_psd;
 
 static const struct encoder *const encoders[] = {
-    &encoder_png, &encoder_pnm, &encoder_pam, &encoder_pfm, &encoder_jpeg, &encoder_bmp, &encoder_tga, &encoder_hdr, &encoder_gif,
-    &encoder_psd,
+    &encoder_png, &encoder_pnm, &encoder_pam, &encoder_pfm, &encoder_jpeg,
+    &encoder_bmp, &encoder_tga, &encoder_hdr, &encoder_gif, &encoder_psd,
 };
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
-const struct encoder *encoder_at(int index) { return index >= 0 && index < ENCODERS ? encoders[index] : NULL; }
+const struct encoder *encoder_at(int index) {
+    return index >= 0 && index < ENCODERS ? encoders[index] : NULL;
+}
 
 /* Whether `word` is one of the words of `list`, letter case ignored. */
 static bool is_word(const char *list, const char *word) {
@@ -72,7 +74,9 @@ struct memory_sink {
     imgpipe_image image;
 };
 
-static void plain_close(struct sink *sink) { free(sink); }
+static void plain_close(struct sink *sink) {
+    free(sink);
+}
 
 /* Pieces have places of their own in the image, so they are copied where encoding would be, by many threads. */
 static imgpipe_status memory_encode(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {

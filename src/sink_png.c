@@ -12,8 +12,8 @@ struct png_sink {
     struct sink base;
     png_structp png;
     png_infop png_info;
-    bool failed;        /* libpng has given up; it must not be called again */
-    bool no_space;      /* the outfile did not take the bytes */
+    bool failed;   /* libpng has given up; it must not be called again */
+    bool no_space; /* the outfile did not take the bytes */
     bool no_memory;
     char reason[200];
     struct sink_piece *piece; /* the argument of write_rows() */
@@ -64,7 +64,9 @@ static void on_write(png_structp png, png_bytep bytes, size_t size) {
 }
 
 /* The outfile flushes at its commit. */
-static void on_flush(png_structp png) { (void)png; }
+static void on_flush(png_structp png) {
+    (void)png;
+}
 
 static imgpipe_status guarded(struct png_sink *s, void (*work)(struct png_sink *s), imgpipe_error *error) {
     if (!s->failed) {
@@ -78,7 +80,8 @@ static imgpipe_status guarded(struct png_sink *s, void (*work)(struct png_sink *
     if (s->no_memory) {
         return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory; free some", outfile_name(s->base.out));
     }
-    return error_set(error, IMGPIPE_ERROR_INTERNAL, "cannot write '%s': libpng: %s; report this", outfile_name(s->base.out), s->reason);
+    return error_set(error, IMGPIPE_ERROR_INTERNAL, "cannot write '%s': libpng: %s; report this", outfile_name(s->base.out),
+                     s->reason);
 }
 
 /* ------------------------------------------------------------------------------------------------------ writing */
@@ -91,8 +94,8 @@ static void write_header(struct png_sink *s) {
     const struct png_effort *effort = &efforts[level < 0 ? 0 : level > 9 ? 9 : level];
     png_set_write_fn(s->png, s, on_write, on_flush);
     png_set_user_limits(s->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_IHDR(s->png, s->png_info, (png_uint_32)info->width, (png_uint_32)info->height, wide ? 16 : 8, colors[info->format.channels],
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
+    png_set_IHDR(s->png, s->png_info, (png_uint_32)info->width, (png_uint_32)info->height, wide ? 16 : 8,
+                 colors[info->format.channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
     png_set_compression_level(s->png, effort->level);
     png_set_compression_strategy(s->png, effort->strategy);
     png_set_compression_mem_level(s->png, 9);
@@ -106,7 +109,9 @@ static void write_rows(struct png_sink *s) {
     for (int i = 0; i < s->piece->count; i++) png_write_row(s->png, s->piece->rows + i * s->piece->stride);
 }
 
-static void write_end(struct png_sink *s) { png_write_end(s->png, NULL); }
+static void write_end(struct png_sink *s) {
+    png_write_end(s->png, NULL);
+}
 
 static imgpipe_status png_sink_commit(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
     struct png_sink *s = (struct png_sink *)sink;
@@ -127,11 +132,12 @@ static void png_sink_close(struct sink *sink) {
 static const struct sink_ops png_ops = {
     .name = "png", .commit = png_sink_commit, .finish = png_sink_finish, .close = png_sink_close};
 
-static imgpipe_status png_sink_open(struct outfile *out, const imgpipe_info *info, const struct sink_options *options, struct sink **sink,
-                                    imgpipe_error *error) {
+static imgpipe_status png_sink_open(struct outfile *out, const imgpipe_info *info, const struct sink_options *options,
+                                    struct sink **sink, imgpipe_error *error) {
     *sink = NULL;
     if (info->format.type == IMGPIPE_F32 || info->format.channels < 1 || info->format.channels > 4) {
-        return error_set(error, IMGPIPE_ERROR_INTERNAL, "cannot write '%s': PNG has no such pixels; report this", outfile_name(out));
+        return error_set(error, IMGPIPE_ERROR_INTERNAL, "cannot write '%s': PNG has no such pixels; report this",
+                         outfile_name(out));
     }
     struct png_sink *s = calloc(1, sizeof *s);
     if (s) {
@@ -163,12 +169,19 @@ static imgpipe_format png_accept(imgpipe_format want) {
     return want;
 }
 
-static bool png_size_fits(int64_t width, int64_t height) { return width <= INT32_MAX && height <= INT32_MAX; }
+static bool png_size_fits(int64_t width, int64_t height) {
+    return width <= INT32_MAX && height <= INT32_MAX;
+}
 
 extern const struct encoder encoder_png;
 const struct encoder encoder_png = {
-    .info = {.name = "png", .extensions = "png", .about = "PNG, gray or RGB with or without alpha", .reads = true, .writes = true,
-             .streams = true, .types = "u8 u16"},
+    .info = {.name = "png",
+             .extensions = "png",
+             .about = "PNG, gray or RGB with or without alpha",
+             .reads = true,
+             .writes = true,
+             .streams = true,
+             .types = "u8 u16"},
     .accept = png_accept,
     .size_fits = png_size_fits,
     .open = png_sink_open,

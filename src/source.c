@@ -1,4 +1,4 @@
-/* Sources: choosing a decoder by content, size limits, images in memory. The input of a source is closed here, never by a decoder. */
+/* Sources: choosing a decoder by content, size limits, images in memory. An input is closed here, never by a decoder. */
 #include "source.h"
 #include "status.h"
 #include <inttypes.h>
@@ -69,16 +69,19 @@ static const struct decoder *find_decoder(struct input *input, imgpipe_error *er
     for (int i = 0; i < 3; i++) {
         const char *what = decoders[i] == &decoder_stb ? recognise(bytes, size) : NULL;
         if (what) {
-            error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is %s, which is not supported; convert it to PNG first", name, what);
+            error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is %s, which is not supported; convert it to PNG first",
+                      name, what);
             return NULL;
         }
         if (decoders[i]->matches(bytes, size)) return decoders[i];
     }
-    error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is no image of a kind that can be read; --list-formats shows the kinds", name);
+    error_set(error, IMGPIPE_ERROR_INPUT,
+              "cannot read '%s': it is no image of a kind that can be read; --list-formats shows the kinds", name);
     return NULL;
 }
 
-imgpipe_status source_open(struct input *input, const struct source_options *options, struct source **source, imgpipe_error *error) {
+imgpipe_status source_open(struct input *input, const struct source_options *options, struct source **source,
+                           imgpipe_error *error) {
     *source = NULL;
     const struct decoder *decoder = find_decoder(input, error);
     imgpipe_status status = decoder ? decoder->open(input, options, source, error) : IMGPIPE_ERROR_INPUT;
@@ -92,13 +95,15 @@ imgpipe_status source_open(struct input *input, const struct source_options *opt
 imgpipe_status source_check_size(const struct source_options *options, const char *name, uint64_t width, uint64_t height,
                                  size_t pixel_size, bool whole, imgpipe_error *error) {
     if (width == 0 || height == 0) {
-        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it has no pixels (%" PRIu64 " x %" PRIu64 "); get an undamaged copy",
-                         name, width, height);
+        return error_set(error, IMGPIPE_ERROR_INPUT,
+                         "cannot read '%s': it has no pixels (%" PRIu64 " x %" PRIu64 "); get an undamaged copy", name, width,
+                         height);
     }
     if (width > SIZE_LIMIT || height > SIZE_LIMIT) {
         return error_set(error, IMGPIPE_ERROR_INPUT,
-                         "cannot read '%s': it is %" PRIu64 " x %" PRIu64 " pixels, and a side may have 2147483647; cut it into parts", name,
-                         width, height);
+                         "cannot read '%s': it is %" PRIu64 " x %" PRIu64
+                         " pixels, and a side may have 2147483647; cut it into parts",
+                         name, width, height);
     }
     uint64_t pixels = width * height; /* below 2^62 */
     if (options->max_pixels && pixels > options->max_pixels) {
@@ -111,8 +116,9 @@ imgpipe_status source_check_size(const struct source_options *options, const cha
     bool fits = !__builtin_mul_overflow(width * rows, (uint64_t)pixel_size, &bytes) && bytes <= (uint64_t)PTRDIFF_MAX / 2;
     if (fits && (options->memory == 0 || bytes <= options->memory)) return IMGPIPE_OK;
     char need[32], have[32];
-    return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read '%s': it is %" PRIu64 " x %" PRIu64 " pixels, %s %s%s%s; raise --memory", name,
-                     width, height, whole ? "cannot be read row by row, and needs" : "and a few of its rows need",
+    return error_set(error, IMGPIPE_ERROR_MEMORY,
+                     "cannot read '%s': it is %" PRIu64 " x %" PRIu64 " pixels, %s %s%s%s; raise --memory", name, width, height,
+                     whole ? "cannot be read row by row, and needs" : "and a few of its rows need",
                      fits ? text_bytes(bytes, need) : "more memory than there can be", fits ? ", over the memory budget of " : "",
                      fits ? text_bytes(options->memory, have) : "");
 }
@@ -120,8 +126,9 @@ imgpipe_status source_check_size(const struct source_options *options, const cha
 imgpipe_status source_read(struct source *source, void *const *rows, int count, imgpipe_error *error) {
     int64_t first = source->next_row;
     if (count < 0 || count > source->info.height - first) {
-        return error_set(error, IMGPIPE_ERROR_INTERNAL, "rows %" PRId64 " to %" PRId64 " of an image with %" PRId64 " were asked for; report this",
-                         first, first + count, source->info.height);
+        return error_set(error, IMGPIPE_ERROR_INTERNAL,
+                         "rows %" PRId64 " to %" PRId64 " of an image with %" PRId64 " were asked for; report this", first,
+                         first + count, source->info.height);
     }
     if (source->ops->read) {
         imgpipe_status status = source->ops->read(source, rows, count, error);
@@ -147,7 +154,9 @@ void source_close(struct source *source) {
 
 /* ---------------------------------------------------------------------------------------------- images in memory */
 
-static void memory_close(struct source *source) { free(source); }
+static void memory_close(struct source *source) {
+    free(source);
+}
 
 static const struct source_ops memory_ops = {.name = "memory", .close = memory_close};
 

@@ -16,24 +16,26 @@ struct png_source {
     struct source base;
     png_structp png;
     png_infop png_info;
-    bool failed;            /* libpng has given up; it must not be called again */
-    bool ended_early;       /* the file did, while libpng wanted more */
+    bool failed;      /* libpng has given up; it must not be called again */
+    bool ended_early; /* the file did, while libpng wanted more */
     bool no_memory;
-    bool bad_checksum;      /* of the decompressed image data */
+    bool bad_checksum; /* of the decompressed image data */
     bool animated;
-    char pending[300];      /* warnings, held back until it is known whether an error follows; what does not fit is cut */
-    char reason[300];       /* of the failure */
+    char pending[300]; /* warnings, held back until it is known whether an error follows; what does not fit is cut */
+    char reason[300];  /* of the failure */
     /* the arguments of the work in guarded() */
     png_bytep *rows;
     int count;
-    unsigned char *image;   /* interlaced: the allocation; base.pixels is set once it is filled */
+    unsigned char *image; /* interlaced: the allocation; base.pixels is set once it is filled */
     unsigned char *first_row;
     size_t row_bytes;
 };
 
 /* ------------------------------------------------------------------------------------------- libpng's callbacks */
 
-static const char *name_of(const struct png_source *s) { return input_name(s->base.input); }
+static const char *name_of(const struct png_source *s) {
+    return input_name(s->base.input);
+}
 
 static void on_warning(png_structp png, png_const_charp text) {
     struct png_source *s = png_get_error_ptr(png);
@@ -92,10 +94,12 @@ static imgpipe_status failure(struct png_source *s, imgpipe_error *error) {
         return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", name, s->reason);
     }
     if (s->ended_early) {
-        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': this PNG file is truncated: it ends after %" PRIu64
-                         " bytes; get a complete copy", name, input_tell(s->base.input));
+        return error_set(error, IMGPIPE_ERROR_INPUT,
+                         "cannot read '%s': this PNG file is truncated: it ends after %" PRIu64 " bytes; get a complete copy", name,
+                         input_tell(s->base.input));
     }
-    return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': this PNG file is broken: %s; get an undamaged copy", name, s->reason);
+    return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': this PNG file is broken: %s; get an undamaged copy", name,
+                     s->reason);
 }
 
 /* ---------------------------------------------------------------------------------------------------- header */
@@ -134,7 +138,8 @@ static imgpipe_format expanded_format(const struct png_source *s) {
 static imgpipe_status check_header(struct png_source *s, imgpipe_error *error) {
     const unsigned char *bytes;
     if (input_peek(s->base.input, &bytes, 33) < 33 || memcmp(bytes + 8, "\0\0\0\x0dIHDR", 8) != 0) return IMGPIPE_OK;
-    return source_check_size(&s->base.options, name_of(s), png_get_uint_32(bytes + 16), png_get_uint_32(bytes + 20), 1, false, error);
+    return source_check_size(&s->base.options, name_of(s), png_get_uint_32(bytes + 16), png_get_uint_32(bytes + 20), 1, false,
+                             error);
 }
 
 /* ------------------------------------------------------------------------------------------------------ rows */
@@ -148,13 +153,19 @@ static void read_interlaced(struct png_source *s) {
     }
 }
 
-static void read_rows(struct png_source *s) { png_read_rows(s->png, s->rows, NULL, (png_uint_32)s->count); }
-static void read_end(struct png_source *s) { png_read_end(s->png, NULL); }
+static void read_rows(struct png_source *s) {
+    png_read_rows(s->png, s->rows, NULL, (png_uint_32)s->count);
+}
+static void read_end(struct png_source *s) {
+    png_read_end(s->png, NULL);
+}
 
 static imgpipe_status refuse_checksum(struct png_source *s, imgpipe_error *error) {
     s->failed = true;
-    return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': this PNG file is broken: the checksum of the image data is wrong; "
-                     "get an undamaged copy", name_of(s));
+    return error_set(error, IMGPIPE_ERROR_INPUT,
+                     "cannot read '%s': this PNG file is broken: the checksum of the image data is wrong; "
+                     "get an undamaged copy",
+                     name_of(s));
 }
 
 static imgpipe_status png_source_read(struct source *source, void *const *rows, int count, imgpipe_error *error) {
@@ -220,8 +231,9 @@ static imgpipe_status open_image(struct png_source *s, imgpipe_error *error) {
     if (status != IMGPIPE_OK) return status;
     if (!guarded(s, set_transforms)) return failure(s, error);
     if (png_get_rowbytes(s->png, s->png_info) != s->row_bytes) {
-        return error_set(error, IMGPIPE_ERROR_INTERNAL, "cannot read '%s': libpng makes rows of %zu bytes where %zu were expected; report this",
-                         name_of(s), png_get_rowbytes(s->png, s->png_info), s->row_bytes);
+        return error_set(error, IMGPIPE_ERROR_INTERNAL,
+                         "cannot read '%s': libpng makes rows of %zu bytes where %zu were expected; report this", name_of(s),
+                         png_get_rowbytes(s->png, s->png_info), s->row_bytes);
     }
     if (s->animated) {
         log_line(s->base.options.log, IMGPIPE_LOG_NOTICE, "'%s': this PNG is animated; its default image is taken", name_of(s));
@@ -230,9 +242,12 @@ static imgpipe_status open_image(struct png_source *s, imgpipe_error *error) {
 }
 
 /* Also a file whose line ends were converted on the way, so that the message can say what it was. */
-static bool png_matches(const unsigned char *bytes, size_t size) { return size >= 4 && memcmp(bytes, "\x89PNG", 4) == 0; }
+static bool png_matches(const unsigned char *bytes, size_t size) {
+    return size >= 4 && memcmp(bytes, "\x89PNG", 4) == 0;
+}
 
-static imgpipe_status png_source_open(struct input *input, const struct source_options *options, struct source **source, imgpipe_error *error) {
+static imgpipe_status png_source_open(struct input *input, const struct source_options *options, struct source **source,
+                                      imgpipe_error *error) {
     struct png_source *s = calloc(1, sizeof *s);
     if (!s) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read '%s': not enough memory; free some", input_name(input));
     s->base.ops = &png_ops;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Compares PNG reading and writing with Pillow.
 
-    compare_png.py TEST_PNG FOLDER
+    compare_png.py IMGPIPE [FOLDER]
 
-TEST_PNG is the program of test_png.c; FOLDER holds PNG files. Without Pillow: one line with SKIP, and exit status 77.
+IMGPIPE is the command; FOLDER holds PNG files (pngsuite/ beside this script). Without Pillow: one line with SKIP, and exit
+status 77.
 """
 import glob
 import os
@@ -78,7 +79,7 @@ def compare(program, source, folder):
     pam, png = os.path.join(folder, "out.pam"), os.path.join(folder, "out.png")
     faults = []
     for target, level in [(pam, 4)] + [(png, level) for level in (0, 4, 9)]:
-        run = subprocess.run([program, "--copy", source, target, str(level)], capture_output=True, text=True, check=False)
+        run = subprocess.run([program, source, "-o", target, "--level", str(level)], capture_output=True, text=True, check=False)
         if run.returncode:
             return [run.stderr.strip()]
         if target == png:
@@ -92,9 +93,10 @@ def compare(program, source, folder):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    sources = sorted(glob.glob(os.path.join(glob.escape(sys.argv[2]), "*.png")))
+    images = sys.argv[2] if len(sys.argv) == 3 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "pngsuite")
+    sources = sorted(glob.glob(os.path.join(glob.escape(images), "*.png")))
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for source in sources:

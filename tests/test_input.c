@@ -43,13 +43,15 @@ static void test_bytes(void) {
         CHECK(input_peek(input, &peeked, 4096) == (total - at < 4096 ? total - at : 4096) && peeked[0] == bytes[at]);
         CHECK(input_read(input, back + at, sizes[i]) == sizes[i] && input_tell(input) == at + sizes[i]);
     }
-    CHECK(memcmp(back, bytes, total) == 0 && input_read(input, back, 1) == 0 && input_taken(input) == total && !input_failure(input));
+    CHECK(memcmp(back, bytes, total) == 0 && input_read(input, back, 1) == 0 && input_taken(input) == total &&
+          !input_failure(input));
     /* A large read goes past the buffer; what the buffer held before must not come again. */
     CHECK(input_seek(input, 0) && input_read(input, back, 100) == 100 && input_read(input, back, 700000) == 700000);
     CHECK(input_seek(input, 700050) && input_read(input, back, 10) == 10 && memcmp(back, bytes + 700050, 10) == 0);
     for (unsigned i = 0, random = 1; i < 300; i++) {
         random = random * 1103515245u + 12345u;
-        size_t from = random % total, size = (random >> 8) % (i % 3 ? 100 : 400000), got = total - from < size ? total - from : size;
+        size_t from = random % total, size = (random >> 8) % (i % 3 ? 100 : 400000),
+               got = total - from < size ? total - from : size;
         CHECK(input_seek(input, from) && input_read(input, back, size) == got && memcmp(back, bytes + from, got) == 0);
     }
     input_close(input);
@@ -79,7 +81,8 @@ static void test_pipe(void) {
     CHECK(pipe(ends) == 0 && write(ends[1], "pipe", 4) == 4);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     dup2(ends[0], 0);
-    CHECK(input_open("-", &input, &error) == IMGPIPE_OK && !input_can_seek(input) && input_size(input) == 0 && !input_seek(input, 0));
+    CHECK(input_open("-", &input, &error) == IMGPIPE_OK && !input_can_seek(input) && input_size(input) == 0 &&
+          !input_seek(input, 0));
     CHECK(strcmp(input_name(input), "standard input") == 0);
     pid_t child = fork();
     if (child == 0) {
