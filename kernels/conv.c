@@ -128,10 +128,21 @@ static void conv_float(const struct conv_params *params, imgpipe_type type, void
         for (int i = 0; i < count; i++) sums[i] = fabsf(sums[i] / div) + bias;
     else
         for (int i = 0; i < count; i++) sums[i] = sums[i] / div + bias;
+    /* pixel_u8() and pixel_u16() without branches: what is not negative is rounded down by the conversion. A sum is never NaN here. */
+    int32_t samples[CONV_BLOCK];
     if (type == IMGPIPE_U8)
-        for (int i = 0; i < count; i++) ((uint8_t *)out)[at + i] = pixel_u8(sums[i]);
+        for (int i = 0; i < count; i++) {
+            float r = sums[i] + 0.5f;
+            r = r > 0.0f ? r : 0.0f;
+            samples[i] = (int32_t)(r < 255.0f ? r : 255.0f);
+        }
     else
-        for (int i = 0; i < count; i++) ((uint16_t *)out)[at + i] = pixel_u16(sums[i]);
+        for (int i = 0; i < count; i++) {
+            double r = (double)sums[i] + 0.5;
+            r = r > 0.0 ? r : 0.0;
+            samples[i] = (int32_t)(r < 65535.0 ? r : 65535.0);
+        }
+    conv_store(type, out, at, samples, count);
 }
 
 static void conv_double(const struct conv_params *params, float *out, const double *sums, int count) {
