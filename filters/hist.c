@@ -61,8 +61,8 @@ static imgpipe_status set_range(imgpipe_stage *stage, struct hist_data *data, im
     data->min_given = !isnan(data->min);
     data->max_given = !isnan(data->max);
     if (type == IMGPIPE_F32) {
-        data->min = (float)data->min;
-        data->max = (float)data->max;
+        data->min = (float)data->min + 0.0f; /* no negative zero */
+        data->max = (float)data->max + 0.0f;
     } else {
         data->min = data->min_given ? floor(data->min + 0.5) : 0;
         data->max = data->max_given ? floor(data->max + 0.5) : imgpipe_type_max(type);
@@ -131,16 +131,9 @@ static void merge(const imgpipe_stage *stage, void *into, const void *from) {
     for (int i = 0; i < 2; i++) keys[i] = others[i] > keys[i] ? others[i] : keys[i];
 }
 
-/* The float32 of a key that is not 0; a negative zero becomes positive. */
-static float key_value(uint32_t key) {
-    uint32_t bits = (key & 0x80000000u) ? key & 0x7fffffffu : ~key;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value + 0.0f;
-}
-
 static void take_range(struct hist_data *data, const uint32_t *keys) {
-    float least = keys[0] ? key_value(~keys[0]) : 0.0f, greatest = keys[1] ? key_value(keys[1]) : 1.0f;
+    float least = keys[0] ? hist_key_value(~keys[0]) + 0.0f : 0.0f; /* the sum makes a negative zero positive */
+    float greatest = keys[1] ? hist_key_value(keys[1]) + 0.0f : 1.0f;
     if (!data->min_given) data->min = data->max_given && least > data->max ? data->max : least;
     if (!data->max_given) data->max = greatest < data->min ? data->min : greatest;
 }

@@ -46,6 +46,13 @@ PIXEL_FN uint32_t hist_key(uint32_t bits) {
     return (bits & 0x7fffffffu) < 0x7f800000u ? key : 0u;
 }
 PIXEL_FN uint32_t hist_key_inverse(uint32_t key) { return key ? ~key : 0u; }
+PIXEL_FN float hist_key_value(uint32_t key) {
+    union {
+        uint32_t bits;
+        float value;
+    } u = {(key & 0x80000000u) ? key & 0x7fffffffu : ~key};
+    return u.value;
+}
 
 struct hist_kernels {
     imgpipe_gather_function count[3]; /* by sample type */

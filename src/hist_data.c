@@ -55,14 +55,22 @@ static void text_number(struct text *text, double value) {
     text_add(text, plain);
 }
 
-/* The least float32 whose bin is `bin` or a later one: near the quotient, that is how far rounding can lead. */
+/* The least float32 whose bin is `bin` or a later one, by bisection over all of them in the range, for the counting rounds. */
 static double float_edge(const struct hist_data *data, int64_t bin) {
+    if (bin <= 0) return data->min;
     if (bin >= data->bins) return data->max;
-    float low = data->job.low, high = data->job.high;
-    float edge = (float)(data->min + (double)bin * (data->max - data->min) / (double)data->bins);
-    while (edge < high && hist_slot(edge, &data->job) < bin) edge = nextafterf(edge, high);
-    while (edge > low && hist_slot(nextafterf(edge, low), &data->job) >= bin) edge = nextafterf(edge, low);
-    return edge;
+    uint32_t bits[2];
+    memcpy(&bits[0], &data->job.low, sizeof bits[0]);
+    memcpy(&bits[1], &data->job.high, sizeof bits[1]);
+    uint32_t below = hist_key(bits[0]), from = hist_key(bits[1]);
+    while (from - below > 1) {
+        uint32_t middle = below + (from - below) / 2;
+        if (hist_slot(hist_key_value(middle), &data->job) >= bin)
+            from = middle;
+        else
+            below = middle;
+    }
+    return (double)hist_key_value(from) + 0.0;
 }
 
 double hist_edge(const struct hist_data *data, int64_t bin) {
