@@ -85,10 +85,12 @@ static bool last_fields(const char *line, int channels, int64_t out[4]) {
 }
 
 static bool csv_bin(struct table *t, const char *line, int64_t row, char *why, size_t why_size) {
-    double from, to;
-    long long bin;
+    /* Not sscanf(), which would look for the end of the whole text at every line. */
+    char *end;
+    long long bin = strtoll(line, &end, 10);
+    double from = *end == ',' ? strtod(end + 1, &end) : 0, to = *end == ',' ? strtod(end + 1, &end) : 0;
     int64_t counts[4];
-    if (sscanf(line, "%lld,%lf,%lf", &bin, &from, &to) != 3 || bin != row || row >= t->bins || !last_fields(line, t->channels, counts)) {
+    if (*end != ',' || bin != row || row >= t->bins || !last_fields(line, t->channels, counts)) {
         snprintf(why, why_size, "CSV line of bin %lld: '%.60s'", (long long)row, line);
         return false;
     }
