@@ -82,7 +82,7 @@ static enum outcome oracle_case(const void *of, struct rng *r, struct story *sto
 int oracle_tests(struct check_test *tests, int capacity) {
     int count = 0;
     for (int i = 0; oracles[i] && count < capacity; i++) {
-        struct check_test test = {"", oracle_case, oracles[i], oracles[i]->cases, 40L * oracles[i]->cases};
+        struct check_test test = {"", oracle_case, oracles[i], 3L * oracles[i]->cases, 60L * oracles[i]->cases};
         snprintf(test.name, sizeof test.name, "oracle/%s", oracles[i]->name);
         tests[count++] = test;
     }

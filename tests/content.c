@@ -203,12 +203,15 @@ imgpipe_format format_random(struct rng *r) {
 
 void size_random(struct rng *r, int limit, int64_t *width, int64_t *height) {
     *width = rng_range(r, 1, limit), *height = rng_range(r, 1, limit);
-    switch (rng_range(r, 0, 11)) {
+    switch (rng_range(r, 0, 15)) {
     case 0: *width = *height = 1; break;
     case 1: *width = 1; break;
     case 2: *height = 1; break;
     case 3: *width = rng_range(r, 1, 4), *height = rng_range(r, 1, 4); break;
     case 4: *width = rng_range(r, limit / 2, 3 * limit), *height = rng_range(r, 1, limit / 3 + 1); break;
+    /* Long rows and many of them, for blocks, steps and strips that small images never fill. */
+    case 5: *width = rng_range(r, 500, rng_chance(r, 20) ? 9000 : 1500), *height = rng_range(r, 1, 2); break;
+    case 6: *width = rng_range(r, 1, 2), *height = rng_range(r, 300, 1200); break;
     default: break;
     }
 }

@@ -40,7 +40,7 @@ struct oracle_case {
 
 struct oracle {
     const char *name;
-    int cases;      /* how many a quick run makes */
+    int cases;      /* how often it is tried, beside the other oracles */
     int limit;      /* the largest usual width and height */
     /* Formats that the filter's definition does not cover are refused here; NULL: every format. */
     bool (*accepts)(imgpipe_format format);

@@ -134,12 +134,12 @@ int prover_tests(struct check_test *tests, int capacity) {
     int count = 0;
     const imgpipe_filter *filter;
     for (int i = 0; (filter = imgpipe_filter_at(i)) && count < capacity - 1; i++) {
-        struct check_test test = {"", prove_filter, filter, 60, 1500};
-        if (filter->kind == IMGPIPE_GATHER) test.quick = 12, test.full = 200;
+        struct check_test test = {"", prove_filter, filter, 200, 4000};
+        if (filter->kind == IMGPIPE_GATHER) test.quick = 60, test.full = 600;
         snprintf(test.name, sizeof test.name, "prover/%s", filter->name);
         tests[count++] = test;
     }
-    tests[count++] = (struct check_test){"prover/chains", prove_random_chain, NULL, 120, 4000};
+    tests[count++] = (struct check_test){"prover/chains", prove_random_chain, NULL, 500, 12000};
     if (check_options.chains >= 0) tests[count - 1].quick = tests[count - 1].full = check_options.chains;
     return count;
 }

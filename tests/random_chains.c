@@ -12,7 +12,7 @@ struct example {
     const char *values[6];
 };
 static const struct example examples[] = {
-    {"conv", "mask", true, {"1 2 1;2 4 2;1 2 1", "-1 0 1", "'0.1,0.2;0.3,-0.4;1,0.25'", "sobel_x", "0.5 -0.3 0.1 0.2 0.5", "1;-2;3;0;1"}},
+    {"conv", "mask", true, {"1 2 1;2 4 2;1 2 1", "-1 0 1", "'0.1,0.2,1;0.3,-0.4,0;1,0.25,2'", "sobel_x", "0.5 -0.3 0.1 0.2 0.5", "1;-2;3;0;1"}},
     {"gray", "weights", false, {"601", "709", "average", "0.3 0.6 0.1", "0.5 0.75 -0.25", "1 0 0"}},
     {"threshold", "value", true, {"50%", "0.5", "100", "0", "20%", "3000"}},
     {"hist", "data", false, {NULL}},
