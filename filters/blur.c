@@ -89,6 +89,7 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     plan->outside[0] = blur_constant(stage->in.format.alpha ? value * value : value, plan->wy, taps_y);
     plan->outside[1] = blur_constant(value, plan->wy, taps_y);
 
+    stage->cost = 0.2 + 0.05 * (taps_x + taps_y);
     stage->rows = KERNEL_PICK(blur, stage->isa)->rows;
     stage->scratch_size = (size_t)blur_layout(plan, stage->in.format.channels, stage->in.width).total;
     stage->cuda = FILTER_CUDA(blur_cuda);

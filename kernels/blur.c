@@ -18,9 +18,8 @@ static inline uint8_t round_u8(float v) {
 static inline uint16_t round_u16(float v) {
     float t = v > 0.0f ? v : 0.0f;
     t = t < 65535.0f ? t : 65535.0f;
-    int32_t whole = (int32_t)t;
-    /* v + 0.5f is not exact near 65535, but the fraction is. */
-    return (uint16_t)(whole + (t - (float)whole >= 0.5f));
+    /* v + 0.5f is not exact near 65535, but 2 v is: floor(v + 1/2) = floor((floor(2 v) + 1) / 2). */
+    return (uint16_t)(((int32_t)(t + t) + 1) >> 1);
 }
 
 #define SAMPLE uint8_t

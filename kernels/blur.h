@@ -55,8 +55,10 @@ KERNEL_TABLE(blur);
  * width * channels floats a row. */
 #define BLUR_FUSED_RADIUS 63
 #ifdef __cplusplus
-extern "C"
+extern "C" {
 #endif
-    int
-    blur_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
+int blur_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
+#ifdef __cplusplus
+}
+#endif
 #endif
