@@ -50,6 +50,33 @@ static void finish64_u16(const struct box_plan *plan, const void *totals, void *
     for (int64_t i = 0; i < count; i++) p[i] = (uint16_t)(int32_t)((double_of(sums[i] + half) + 0.5) * scale);
 }
 
+/* Alpha of u8 in float32, for n <= 256: P + A / 2 < 2^24 and A < 2^16 are exact. The quotient, below 256, is rounded by at
+ * most 2^-17, but lies, where it is no whole number, at least 1 / A below the next one: cut off, it is exact. */
+static inline void finish_pixels_float(const struct box_plan *plan, const uint32_t *restrict sums, uint8_t *restrict p,
+                                       int64_t count, int channels) {
+    uint32_t half = plan->n / 2;
+    float scale = (float)(1.0 / plan->n);
+    for (int64_t i = 0; i < count; i += channels) {
+        uint32_t a = sums[i + channels - 1];
+        uint8_t alpha = (uint8_t)(int32_t)(((float)(int32_t)(a + half) + 0.5f) * scale);
+        float divisor = a == 0 ? 1.0f : (float)(int32_t)a;
+        for (int c = 0; c < channels - 1; c++) {
+            int32_t colour = (int32_t)((float)(int32_t)(sums[i + c] + a / 2) / divisor);
+            p[i + c] = alpha == 0 ? 0 : (uint8_t)colour;
+        }
+        p[i + channels - 1] = alpha;
+    }
+}
+
+static void finish_alpha_float_u8(const struct box_plan *plan, const void *totals, void *out, int64_t count, int channels) {
+    if (channels == 4)
+        finish_pixels_float(plan, totals, out, count, 4);
+    else if (channels == 3)
+        finish_pixels_float(plan, totals, out, count, 3);
+    else
+        finish_pixels_float(plan, totals, out, count, 2);
+}
+
 #define COLUMN uint32_t
 #define TOTAL uint32_t
 #define NAME(x) x##_32_32
@@ -173,6 +200,8 @@ struct box_steps {
  * need 64 bits when n passes 2^16. */
 static struct box_steps box_steps(const struct box_plan *plan, imgpipe_format format) {
     void (*narrow)(const struct box_window *, int64_t) = plan->width <= BOX_DOUBLING_MAX ? window_doubling : window_32_32;
+    if (format.type == IMGPIPE_U8 && format.alpha && plan->n <= 256)
+        return (struct box_steps){4, 4, begin_alpha_u8, slide_alpha_u8, narrow, finish_alpha_float_u8};
     if (format.type == IMGPIPE_U8 && format.alpha)
         return (struct box_steps){4, 8, begin_alpha_u8, slide_alpha_u8, window_32_64, finish_alpha_u8};
     if (format.type == IMGPIPE_U8)

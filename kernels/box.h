@@ -52,8 +52,10 @@ KERNEL_TABLE(box);
 
 /* CUDA: the sums over rows go through scratch of width * channels values of 8 bytes a row. */
 #ifdef __cplusplus
-extern "C"
+extern "C" {
 #endif
-    int
-    box_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
+int box_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
+#ifdef __cplusplus
+}
+#endif
 #endif
