@@ -94,7 +94,7 @@ static imgpipe_status find_encoder(struct job *job, const char *path, imgpipe_er
 
 static imgpipe_status open_source(struct job *job, const char *path, imgpipe_error *error) {
     struct input *input;
-    imgpipe_status failed = input_open(path, &input, error);
+    imgpipe_status failed = input_open(path, &job->context->cancel, &input, error);
     if (failed) return failed;
     struct source_options options = {&job->context->log, job->options->max_pixels, job->context->memory};
     return source_open(input, &options, &job->source, error);
@@ -107,6 +107,7 @@ static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error
                          job->encoder->info.name, (long long)info->width, (long long)info->height);
     imgpipe_status failed = outfile_open(path, job->options->overwrite == IMGPIPE_OVERWRITE_NEVER, &job->out, error);
     if (failed) return failed;
+    outfile_cancel(job->out, &job->context->cancel);
     struct sink_options options = {&job->context->log, job->options->level < 0 ? 4 : job->options->level,
                                    job->options->quality ? job->options->quality : 90};
     return job->encoder->open(job->out, info, &options, &job->sink, error);
@@ -120,7 +121,8 @@ static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_e
     imgpipe_context *context = job->context;
     struct run run = {.plan = job->plan, .source = job->source, .sink = job->sink, .tasks = context->tasks, .log = &context->log,
                       .in_flight = tasks_threads(context->tasks), .memory = context->memory, .poison = job->options->poison, .progress = context->progress,
-                      .cancelled = context->cancelled, .user = context->user};
+
+                      .cancel = context->cancel, .user = context->user};
     char why[sizeof report->device] = "";
     imgpipe_status failed = context_backend(context, job->plan, &run.backend, why, sizeof why, error);
     if (failed) return failed;
@@ -150,6 +152,15 @@ static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_e
     return failed;
 }
 
+/* Two outputs into one pipe would be neither. */
+static imgpipe_status check_side_data(const struct plan *plan, const char *out, imgpipe_error *error) {
+    int to_standard_output = out && strcmp(out, "-") == 0;
+    for (int i = 0; i < plan->stage_count; i++)
+        if (plan->stages[i].side_data && strcmp(plan->stages[i].side_data, "-") == 0) to_standard_output++;
+    if (to_standard_output < 2) return IMGPIPE_OK;
+    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "standard output cannot carry two things; write the image or the data to a file");
+}
+
 /* Closes everything; the output is kept only if nothing failed. */
 static imgpipe_status end_job(struct job *job, imgpipe_status failed, imgpipe_report *report, imgpipe_error *error) {
     sink_close(job->sink);
@@ -177,6 +188,7 @@ imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgpipe_chain *c
         struct plan_options wishes = plan_options(&job, !out);
         failed = plan_make(chain, &job.source->info, &wishes, &job.plan, error);
     }
+    if (!failed) failed = check_side_data(job.plan, out, error);
     if (!failed && out) failed = open_sink(&job, out, error);
     if (!failed) failed = run_job(&job, report, error);
     return end_job(&job, failed, report, error);

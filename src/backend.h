@@ -20,6 +20,7 @@ struct pass_io {
 struct backend_ops {
     const char *name;
     bool slow_open;                 /* open() may take long and waits for something else than this CPU */
+    bool pads;                      /* rows of the input must be padded for the first node, with slack on either side */
     imgpipe_status (*open)(struct backend *backend, const struct pass_io *io, struct backend_pass **pass, imgpipe_error *error);
     /* Starts a strip whose input rows are in memory; returns at once. Strips come in order. Must not call
      * strip->done() from here: the caller holds the lock that it takes. */

@@ -42,14 +42,11 @@ int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, 
 /* ---- the context */
 
 static imgpipe_status start(struct cuda_backend *backend, imgpipe_error *error) {
-    struct cudaDeviceProp prop;
     CUDA_TRY(cudaSetDevice(backend->device));
-    CUDA_TRY(cudaGetDeviceProperties(&prop, backend->device));
     CUDA_TRY(cudaFree(NULL)); /* makes the context */
     CUDA_TRY(cudaStreamCreateWithFlags(&backend->up, cudaStreamNonBlocking));
     CUDA_TRY(cudaStreamCreateWithFlags(&backend->compute, cudaStreamNonBlocking));
     CUDA_TRY(cudaStreamCreateWithFlags(&backend->down, cudaStreamNonBlocking));
-    snprintf(backend->base.about, sizeof backend->base.about, "cuda:%d, %.60s", backend->device, prop.name);
     return IMGPIPE_OK;
 }
 
@@ -303,7 +300,7 @@ static void cuda_free(struct backend *base) {
     free(backend);
 }
 
-static const struct backend_ops cuda_ops = {"cuda", true, cuda_open, cuda_submit, cuda_collect, cuda_close, cuda_free};
+static const struct backend_ops cuda_ops = {"cuda", true, false, cuda_open, cuda_submit, cuda_collect, cuda_close, cuda_free};
 
 imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory, const struct log *log, struct backend **out,
                                 imgpipe_error *error) {
@@ -324,7 +321,9 @@ imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory
     backend->device = device;
     backend->memory = memory;
     backend->log = log;
-    snprintf(backend->base.about, sizeof backend->base.about, "cuda:%d", device);
+    struct cudaDeviceProp prop;
+    bool named = cudaGetDeviceProperties(&prop, device) == cudaSuccess;
+    snprintf(backend->base.about, sizeof backend->base.about, "cuda:%d, %.60s", device, named ? prop.name : "a GPU");
     backend->starting = pthread_create(&backend->starter, NULL, starter_main, backend) == 0;
     if (!backend->starting) starter_main(backend);
     *out = &backend->base;

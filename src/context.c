@@ -55,7 +55,7 @@ static imgpipe_status read_isa(imgpipe_context *context, const char *isa, imgpip
 static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_context_options *options, imgpipe_error *error) {
     context->log = (struct log){options->log, options->user};
     context->progress = options->progress;
-    context->cancelled = options->cancelled;
+    context->cancel = (struct cancel){options->cancelled, options->user};
     context->user = options->user;
     context->memory = options->memory ? options->memory : machine_memory() / 2;
     context->gpu_memory = options->gpu_memory;

@@ -2,6 +2,7 @@
 #ifndef CONTEXT_H
 #define CONTEXT_H
 #include "backend.h"
+#include "cancel.h"
 
 #include <pthread.h>
 
@@ -18,7 +19,7 @@ struct imgpipe_context {
     int isa;
     uint64_t memory, gpu_memory;
     void (*progress)(void *user, double done);
-    bool (*cancelled)(void *user);
+    struct cancel cancel;
     void *user;
 };
 

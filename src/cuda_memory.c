@@ -18,18 +18,6 @@ static void *place(struct layout *layout, int64_t size) {
     return at;
 }
 
-/* The most rows of edge e that a tile has. */
-static int64_t tile_rows_most(const struct pass *tiled, int e) {
-    int64_t most = 0;
-    for (int i = 0; i < 6; i++) {
-        int64_t at = i < 2 ? i : i < 4 ? tiled->strip_count - 1 - (i - 2) : tiled->strip_count * (i - 3) / 3, y0, y1;
-        if (at < 0 || at >= tiled->strip_count) continue;
-        strip_range(tiled, e, at, &y0, &y1);
-        if (y1 - y0 > most) most = y1 - y0;
-    }
-    return most;
-}
-
 bool cuda_pass_whole(const struct backend_pass *bp) {
     const struct pass *pass = bp->io.pass;
     bool stored = bp->io.in.slot_count == 1 && bp->io.in.band_rows == pass->edges[0].info.height;
@@ -42,7 +30,7 @@ static void lay_out(struct backend_pass *bp, struct layout *layout) {
         const struct edge *edge = &pass->edges[e];
         struct cuda_edge *ce = &bp->edges[e];
         ce->stride = ALIGN256(edge->info.width * (int64_t)imgpipe_pixel_size(edge->info.format));
-        ce->rows = tile_rows_most(&bp->tiled, e);
+        ce->rows = strip_most(&bp->tiled, e);
         /* The next tiles are uploaded while one is computed; an image that wraps must be there as a whole. */
         if (e == 0) ce->rows += 2 * bp->tiled.strip_rows;
         if (e == 0 && (cuda_pass_whole(bp) || ce->rows > edge->info.height)) ce->rows = edge->info.height;

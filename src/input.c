@@ -18,6 +18,7 @@
 
 struct input {
     int fd;
+    const struct cancel *cancel;
     bool can_seek;
     bool at_end;
     uint64_t base;     /* where in the file offset 0 is: a shell may hand over standard input in the midst of a file */
@@ -32,20 +33,26 @@ struct input {
     unsigned char buffer[BUFFER_SIZE];
 };
 
+/* Sleeps until a pipe has something to give; false when the caller does not want to wait any longer. */
+static bool await_bytes(struct input *input) {
+    while (!input->can_seek) {
+        struct pollfd wait = {.fd = input->fd, .events = POLLIN};
+        if (poll(&wait, 1, CANCEL_MILLISECONDS) > 0) return true;
+        if (cancel_asked(input->cancel)) return false;
+    }
+    return true;
+}
+
 /* One read(2) that brings at least a byte unless the end or a fault is reached. */
 static size_t read_some(struct input *input, void *to, size_t size) {
     if (input->at_end || input->fault) return 0;
     double begin = clock_now();
-    ssize_t got;
-    for (;;) {
+    ssize_t got = -1;
+    do {
+        errno = ECANCELED;
+        if (!await_bytes(input)) break;
         got = read(input->fd, to, size < READ_MAX ? size : READ_MAX);
-        if (got >= 0) break;
-        if (errno == EINTR) continue;
-        if (errno != EAGAIN && errno != EWOULDBLOCK) break;
-        /* Someone made the pipe non-blocking; sleep until it has something. */
-        struct pollfd wait = {.fd = input->fd, .events = POLLIN};
-        poll(&wait, 1, -1);
-    }
+    } while (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK));
     input->seconds += clock_now() - begin;
     if (got > 0) return (size_t)got;
     if (got == 0) {
@@ -86,7 +93,7 @@ static imgpipe_status open_file(struct input *input, const char *path, imgpipe_e
     bool standard = strcmp(path, "-") == 0;
     do {
         input->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    } while (input->fd < 0 && errno == EINTR);
+    } while (input->fd < 0 && errno == EINTR && !cancel_asked(input->cancel));
     if (input->fd < 0) return open_failure(input->name, errno, error);
     struct stat st;
     if (fstat(input->fd, &st) != 0) return open_failure(input->name, errno, error);
@@ -107,7 +114,7 @@ static imgpipe_status open_file(struct input *input, const char *path, imgpipe_e
     return IMGPIPE_OK;
 }
 
-imgpipe_status input_open(const char *path, struct input **result, imgpipe_error *error) {
+imgpipe_status input_open(const char *path, const struct cancel *cancel, struct input **result, imgpipe_error *error) {
     *result = NULL;
     if (!path || !*path) return error_set(error, IMGPIPE_ERROR_INPUT, "cannot open an input: its name is empty; name a file");
     struct input *input = malloc(sizeof *input);
@@ -119,6 +126,7 @@ imgpipe_status input_open(const char *path, struct input **result, imgpipe_error
     }
     memset(input, 0, offsetof(struct input, buffer));
     input->fd = -1;
+    input->cancel = cancel;
     input->name = name;
     imgpipe_status status = open_file(input, path, error);
     if (status == IMGPIPE_OK) {

@@ -1,13 +1,14 @@
 /* Bytes of an input: a file, or a pipe that cannot seek. A decoder reads it through this alone. */
 #ifndef INPUT_H
 #define INPUT_H
+#include "cancel.h"
 #include "imgpipe.h"
 
 struct input;
 
 /* Opens `path` ("-": standard input). A missing, unreadable or empty file, or a folder, gives IMGPIPE_ERROR_INPUT with a message
- * that says so. */
-imgpipe_status input_open(const char *path, struct input **input, imgpipe_error *error);
+ * that says so. `cancel` (may be NULL; must outlive the input) is asked while a pipe has nothing to give. */
+imgpipe_status input_open(const char *path, const struct cancel *cancel, struct input **input, imgpipe_error *error);
 /* Looks at up to `size` of the next bytes without taking them (size <= 4096); returns how many there are. */
 size_t input_peek(struct input *input, const unsigned char **bytes, size_t size);
 /* Reads up to `size` bytes; fewer only at the end or after an error. */

@@ -9,6 +9,7 @@
 #include "outfile_path.h"
 #include "status.h"
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@
 
 struct outfile {
     int fd;
+    const struct cancel *cancel;
+    bool is_pipe;
     bool direct; /* a device, pipe, socket or standard output: no temporary file */
     bool keep_existing;
     struct outfile_target target;
@@ -131,11 +134,31 @@ imgpipe_status outfile_open(const char *path, bool keep_existing, struct outfile
 
 /* -------------------------------------------------------------------------------------------------- writing */
 
+/* Sleeps until the output takes something; false, with the fault set, when the caller does not want to wait any longer. */
+static bool await_room(struct outfile *out) {
+    for (;;) {
+        struct pollfd wait = {.fd = out->fd, .events = POLLOUT};
+        if (poll(&wait, 1, CANCEL_MILLISECONDS) > 0) return true;
+        if (!cancel_asked(out->cancel)) continue;
+        out->fault = ECANCELED;
+        return false;
+    }
+}
+
+void outfile_cancel(struct outfile *out, const struct cancel *cancel) {
+    struct stat st;
+    out->cancel = cancel;
+    out->is_pipe = out->direct && fstat(out->fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
 static bool write_all(struct outfile *out, const unsigned char *bytes, size_t size) {
     if (out->fault) return false;
     double begin = clock_now();
     while (size > 0) {
-        ssize_t got = write(out->fd, bytes, size < WRITE_MAX ? size : WRITE_MAX);
+        /* A pipe that poll() calls writable takes PIPE_BUF bytes without blocking, and a wait must stay interruptible. */
+        if (out->is_pipe && !await_room(out)) break;
+        size_t most = out->is_pipe ? PIPE_BUF : WRITE_MAX;
+        ssize_t got = write(out->fd, bytes, size < most ? size : most);
         if (got > 0) {
             bytes += got;
             size -= (size_t)got;
@@ -143,9 +166,7 @@ static bool write_all(struct outfile *out, const unsigned char *bytes, size_t si
             out->fault = EIO;
             break;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            /* Someone made the pipe non-blocking; sleep until it takes something. */
-            struct pollfd wait = {.fd = out->fd, .events = POLLOUT};
-            poll(&wait, 1, -1);
+            if (!await_room(out)) break; /* someone made it non-blocking */
         } else if (errno != EINTR) {
             out->fault = errno;
             break;

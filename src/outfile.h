@@ -3,6 +3,7 @@
  * A symlink is followed and its target replaced; a replaced file keeps its mode, a new one gets 0666 minus umask. */
 #ifndef OUTFILE_H
 #define OUTFILE_H
+#include "cancel.h"
 #include "imgpipe.h"
 
 struct outfile;
@@ -10,6 +11,8 @@ struct outfile;
 /* "-" is standard output (refused if it is a terminal). `keep_existing`: an existing regular file is an error
  * (IMGPIPE_ERROR_OUTPUT). Removes temporary files in the folder that nobody holds the lock on. */
 imgpipe_status outfile_open(const char *path, bool keep_existing, struct outfile **out, imgpipe_error *error);
+/* Asks `cancel` (which must outlive the outfile) while a pipe takes nothing; then writing fails. */
+void outfile_cancel(struct outfile *out, const struct cancel *cancel);
 /* Writes through a buffer; false after the first failure, which outfile_commit() reports. A closed pipe fails likewise
  * (the caller ignores SIGPIPE). */
 bool outfile_write(struct outfile *out, const void *bytes, size_t size);

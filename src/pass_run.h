@@ -40,6 +40,7 @@ struct pass_run {
     unsigned char **in_slots;
     bool decoding;
     struct task decode_task;
+    unsigned char *direct_in, *direct_out; /* images in memory that need no bands */
     /* strips */
     struct strip_slot *strips;
     int64_t strip_slots, started, finished;

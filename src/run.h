@@ -18,7 +18,7 @@ struct run {
     uint64_t memory;
     bool poison;
     void (*progress)(void *user, double done);
-    bool (*cancelled)(void *user);
+    struct cancel cancel;
     void *user;
     /* the result */
     double decode, encode;          /* seconds of all threads */

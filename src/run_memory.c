@@ -44,19 +44,19 @@ static imgpipe_status open_input(struct pass_run *pr, const struct store *from, 
         return IMGPIPE_OK;
     }
     struct rows_view *in = &pr->io.in;
+    const struct source *source = pr->run->source;
+    if (source->pixels && !pr->run->backend->ops->pads && !pr->run->fallback) {
+        pr->direct_in = (unsigned char *)source->pixels; /* only read */
+        *in = (struct rows_view){&pr->direct_in, 1, pr->in_height, source->stride, 0};
+        return IMGPIPE_OK;
+    }
     in->stride = (ptrdiff_t)row_stride(edge);
     in->offset = row_offset(edge);
     in->band_rows = BAND_BYTES / in->stride;
     if (in->band_rows < 1) in->band_rows = 1;
     if (in->band_rows > pr->in_height) in->band_rows = pr->in_height;
     pr->in_bands = (pr->in_height + in->band_rows - 1) / in->band_rows;
-    int64_t most = 0;
-    for (int64_t i = 0; i < pr->pass->strip_count && i < 4; i++) { /* a strip in the middle needs the most */
-        int64_t at = i < 2 ? i : pr->pass->strip_count * (i - 1) / 3, y0, y1;
-        strip_range(pr->pass, 0, at, &y0, &y1);
-        if (y1 - y0 > most) most = y1 - y0;
-    }
-    int64_t rows = most + pr->pass->strip_rows * pr->run->in_flight;
+    int64_t rows = strip_most(pr->pass, 0) + pr->pass->strip_rows * pr->run->in_flight;
     in->slot_count = rows / in->band_rows + 3;
     if (in->slot_count > pr->in_bands) in->slot_count = pr->in_bands;
     pr->users = calloc((size_t)in->slot_count, sizeof *pr->users);
@@ -75,6 +75,11 @@ static imgpipe_status open_output(struct pass_run *pr, const struct store *into,
     }
     struct rows_view *out = &pr->io.out;
     int64_t height = edge->info.height;
+    if (pr->run->sink->pixels) {
+        pr->direct_out = pr->run->sink->pixels;
+        *out = (struct rows_view){&pr->direct_out, 1, height, pr->run->sink->stride, 0};
+        return IMGPIPE_OK;
+    }
     out->stride = (ptrdiff_t)row_stride(edge);
     out->offset = row_offset(edge);
     out->band_rows = pr->run->sink->piece_rows < height ? pr->run->sink->piece_rows : height;

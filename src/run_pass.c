@@ -88,7 +88,7 @@ static void start_commit(struct pass_run *pr) {
 
 /* Starts whatever can be started, or ends the pass. */
 static void advance(struct pass_run *pr) {
-    if (!pr->failed && pr->run->cancelled && pr->run->cancelled(pr->run->user)) {
+    if (!pr->failed && cancel_asked(&pr->run->cancel)) {
         fail(pr, IMGPIPE_ERROR_CANCELLED, NULL);
         error_set(&pr->error, IMGPIPE_ERROR_CANCELLED, "stopped");
     }

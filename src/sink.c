@@ -69,24 +69,8 @@ void sink_close(struct sink *sink) {
 
 /* ------------------------------------------------------------------------------------------- sinks without a file */
 
-struct memory_sink {
-    struct sink base;
-    imgpipe_image image;
-};
-
 static void plain_close(struct sink *sink) {
     free(sink);
-}
-
-/* Pieces have places of their own in the image, so they are copied where encoding would be, by many threads. */
-static imgpipe_status memory_encode(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
-    (void)error;
-    struct memory_sink *s = (struct memory_sink *)sink;
-    size_t bytes = (size_t)sink->info.width * imgpipe_pixel_size(sink->info.format);
-    unsigned char *to = (unsigned char *)s->image.pixels + piece->y * s->image.stride;
-    if (to == piece->rows && s->image.stride == piece->stride) return IMGPIPE_OK;
-    for (int i = 0; i < piece->count; i++) memcpy(to + i * s->image.stride, piece->rows + i * piece->stride, bytes);
-    return IMGPIPE_OK;
 }
 
 static imgpipe_status nothing_to_commit(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
@@ -99,22 +83,8 @@ static imgpipe_status nothing_to_finish(struct sink *sink, imgpipe_error *error)
     return IMGPIPE_OK;
 }
 
-static const struct sink_ops memory_ops = {
-    .name = "memory", .encode = memory_encode, .commit = nothing_to_commit, .finish = nothing_to_finish, .close = plain_close};
 static const struct sink_ops null_ops = {
     .name = "null", .commit = nothing_to_commit, .finish = nothing_to_finish, .close = plain_close};
-
-imgpipe_status sink_memory(const imgpipe_image *image, struct sink **sink, imgpipe_error *error) {
-    *sink = NULL;
-    struct memory_sink *s = calloc(1, sizeof *s);
-    if (!s) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write an image in memory: not enough memory; free some");
-    s->base.ops = &memory_ops;
-    s->base.info = image->info;
-    s->base.piece_rows = sink_piece_rows(&image->info);
-    s->image = *image;
-    *sink = &s->base;
-    return IMGPIPE_OK;
-}
 
 imgpipe_status sink_null(const imgpipe_info *info, struct sink **result, imgpipe_error *error) {
     *result = NULL;
@@ -124,5 +94,13 @@ imgpipe_status sink_null(const imgpipe_info *info, struct sink **result, imgpipe
     sink->info = *info;
     sink->piece_rows = sink_piece_rows(info);
     *result = sink;
+    return IMGPIPE_OK;
+}
+
+imgpipe_status sink_memory(const imgpipe_image *image, struct sink **result, imgpipe_error *error) {
+    imgpipe_status failed = sink_null(&image->info, result, error);
+    if (failed) return failed;
+    (*result)->pixels = image->pixels;
+    (*result)->stride = image->stride;
     return IMGPIPE_OK;
 }

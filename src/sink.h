@@ -40,6 +40,8 @@ struct sink {
     struct outfile *out;    /* not owned; NULL for images in memory */
     struct sink_options options;
     int piece_rows;         /* height of a piece (the last may be lower); set by open */
+    unsigned char *pixels;  /* the output image in memory: rows are written there and nothing is encoded; NULL for files */
+    ptrdiff_t stride;
     bool device_memory;     /* takes pieces in device memory (none does yet) */
 };
 

@@ -32,14 +32,18 @@ void row_pad(unsigned char *row, const struct edge *edge, imgpipe_border border,
 }
 
 void border_pixel(const imgpipe_stage *stage, imgpipe_format format, unsigned char pixel[16]) {
-    for (int c = 0; c < format.channels; c++) {
-        uint8_t u8 = (uint8_t)stage->border_value;
-        uint16_t u16 = (uint16_t)stage->border_value;
-        float f32 = (float)stage->border_value;
-        if (format.type == IMGPIPE_U8) memcpy(pixel + c, &u8, 1);
-        if (format.type == IMGPIPE_U16) memcpy(pixel + 2 * c, &u16, 2);
-        if (format.type == IMGPIPE_F32) memcpy(pixel + 4 * c, &f32, 4);
+    uint8_t u8[4];
+    uint16_t u16[4];
+    float f32[4];
+    for (int c = 0; c < 4; c++) {
+        bool integer = format.type != IMGPIPE_F32; /* what a float holds may be out of an integer's range */
+        u8[c] = integer ? (uint8_t)stage->border_value : 0;
+        u16[c] = integer ? (uint16_t)stage->border_value : 0;
+        f32[c] = (float)stage->border_value;
     }
+    if (format.type == IMGPIPE_U8) memcpy(pixel, u8, sizeof u8);
+    if (format.type == IMGPIPE_U16) memcpy(pixel, u16, sizeof u16);
+    if (format.type == IMGPIPE_F32) memcpy(pixel, f32, sizeof f32);
 }
 
 void edge_pad(const struct pass *pass, int e, unsigned char *row) {
@@ -82,4 +86,23 @@ void strip_range(const struct pass *pass, int e, int64_t index, int64_t *y0, int
     }
     *y0 = a;
     *y1 = b;
+}
+
+#define STRIP_SAMPLES 1024
+
+int64_t strip_most(const struct pass *pass, int e) {
+    /* need() is monotonic and the same everywhere but at the edges, where it is clipped: so the strip in the middle of the
+     * image needs the most. The others are for filters that change the size, whose windows may vary by a row. */
+    int64_t most = 0, count = pass->strip_count, step = count / STRIP_SAMPLES + 1;
+    for (int64_t i = 0; i < count; i += step) {
+        int64_t y0, y1;
+        strip_range(pass, e, i, &y0, &y1);
+        if (y1 - y0 > most) most = y1 - y0;
+    }
+    for (int64_t i = count / 2 - 2 > 0 ? count / 2 - 2 : 0; i < count && i < count / 2 + 3; i++) {
+        int64_t y0, y1;
+        strip_range(pass, e, i, &y0, &y1);
+        if (y1 - y0 > most) most = y1 - y0;
+    }
+    return step > 1 ? most + 2 : most;
 }

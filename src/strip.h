@@ -42,4 +42,6 @@ struct strip {
 void strip_owned(const struct pass *pass, int e, int64_t index, int64_t *y0, int64_t *y1);
 /* The rows of edge `e` that the strip makes: what later nodes need, and what gathers own. */
 void strip_range(const struct pass *pass, int e, int64_t index, int64_t *y0, int64_t *y1);
+/* The most rows of edge `e` that any strip of the pass makes. */
+int64_t strip_most(const struct pass *pass, int e);
 #endif

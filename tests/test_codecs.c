@@ -90,7 +90,7 @@ static imgpipe_status load(const char *name, imgpipe_image *image, imgpipe_error
     struct input *input;
     struct source *source;
     memset(error, 0, sizeof *error);
-    imgpipe_status status = input_open(name, &input, error);
+    imgpipe_status status = input_open(name, NULL, &input, error);
     if (!status) status = source_open(input, &options, &source, error);
     if (status) return status;
     *image = new_image(source->info);

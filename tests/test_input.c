@@ -36,7 +36,7 @@ static void test_bytes(void) {
     put("bytes", bytes, total);
     struct input *input;
     const unsigned char *peeked;
-    CHECK(input_open("bytes", &input, &error) == IMGPIPE_OK && input_size(input) == total && input_can_seek(input));
+    CHECK(input_open("bytes", NULL, &input, &error) == IMGPIPE_OK && input_size(input) == total && input_can_seek(input));
     CHECK(input_peek(input, &peeked, 64) == 64 && memcmp(peeked, bytes, 64) == 0 && input_tell(input) == 0);
     at = 0;
     for (int i = 9; i >= 0; at += sizes[i--]) {
@@ -63,13 +63,13 @@ static void test_refusals(void) {
     struct input *input;
     put("empty", "", 0);
     mkdir("folder", 0755);
-    CHECK(input_open("empty", &input, &error) == IMGPIPE_ERROR_INPUT && strstr(error.message, "empty") && !input);
-    CHECK(input_open("folder", &input, &error) == IMGPIPE_ERROR_INPUT && strstr(error.message, "folder"));
-    CHECK(input_open("not there", &input, &error) == IMGPIPE_ERROR_INPUT && strstr(error.message, "No such file"));
-    CHECK(input_open("a\nb", &input, &error) == IMGPIPE_ERROR_INPUT && strstr(error.message, "'a\\x0ab'"));
-    CHECK(input_open("", &input, NULL) == IMGPIPE_ERROR_INPUT);
+    CHECK(input_open("empty", NULL, &input, &error) == IMGPIPE_ERROR_INPUT && strstr(error.message, "empty") && !input);
+    CHECK(input_open("folder", NULL, &input, &error) == IMGPIPE_ERROR_INPUT && strstr(error.message, "folder"));
+    CHECK(input_open("not there", NULL, &input, &error) == IMGPIPE_ERROR_INPUT && strstr(error.message, "No such file"));
+    CHECK(input_open("a\nb", NULL, &input, &error) == IMGPIPE_ERROR_INPUT && strstr(error.message, "'a\\x0ab'"));
+    CHECK(input_open("", NULL, &input, NULL) == IMGPIPE_ERROR_INPUT);
     /* This opens, and gives an error when it is read. */
-    CHECK(input_open("/proc/self/mem", &input, &error) == IMGPIPE_ERROR_INPUT && strstr(error.message, "error"));
+    CHECK(input_open("/proc/self/mem", NULL, &input, &error) == IMGPIPE_ERROR_INPUT && strstr(error.message, "error"));
 }
 
 /* A pipe that someone made non-blocking and that brings its bytes by and by. */
@@ -81,7 +81,7 @@ static void test_pipe(void) {
     CHECK(pipe(ends) == 0 && write(ends[1], "pipe", 4) == 4);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     dup2(ends[0], 0);
-    CHECK(input_open("-", &input, &error) == IMGPIPE_OK && !input_can_seek(input) && input_size(input) == 0 &&
+    CHECK(input_open("-", NULL, &input, &error) == IMGPIPE_OK && !input_can_seek(input) && input_size(input) == 0 &&
           !input_seek(input, 0));
     CHECK(strcmp(input_name(input), "standard input") == 0);
     pid_t child = fork();
@@ -107,7 +107,7 @@ static void test_offset(void) {
     int file = open("middle", O_RDONLY);
     lseek(file, 4, SEEK_SET);
     dup2(file, 0);
-    CHECK(input_open("-", &input, &error) == IMGPIPE_OK && input_size(input) == 6 && input_seek(input, 2));
+    CHECK(input_open("-", NULL, &input, &error) == IMGPIPE_OK && input_size(input) == 6 && input_seek(input, 2));
     CHECK(input_read(input, have, 3) == 3 && memcmp(have, "678", 3) == 0);
     input_close(input);
     close(file);

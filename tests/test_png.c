@@ -47,7 +47,7 @@ static imgpipe_status read_ours(const char *path, imgpipe_image *image, imgpipe_
     struct input *input;
     struct source *source;
     *image = (imgpipe_image){0};
-    imgpipe_status status = input_open(path, &input, error);
+    imgpipe_status status = input_open(path, NULL, &input, error);
     if (status) return status;
     struct source_options options = {.log = &test_log, .max_pixels = 1 << 30, .memory = 256 << 20};
     status = source_open(input, &options, &source, error);
