@@ -289,6 +289,7 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     stage->data = plan;
     stage->rows = KERNEL_PICK(conv, stage->isa)->rows;
     stage->cuda = FILTER_CUDA(conv_cuda);
+    stage->cost = 0.2 + 0.04 * mask->width * mask->height;
     return plan_make(stage, plan, mask, error);
 }
 

@@ -24,6 +24,7 @@ static imgpipe_status median_setup(imgpipe_stage *stage, imgpipe_error *error) {
     struct median_data *data = imgpipe_stage_alloc(stage, sizeof *data, error);
     if (!data) return IMGPIPE_ERROR_MEMORY;
     data->size = (int)options->size;
+    stage->cost = data->size <= MEDIAN_NETWORK_SIZE ? 0.04 * data->size * data->size : 100; /* one core with AVX2 */
     stage->data = data;
     if (data->size <= MEDIAN_NETWORK_SIZE) {
         const struct median_kernels *kernels = KERNEL_PICK(median, stage->isa);

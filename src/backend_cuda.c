@@ -23,7 +23,7 @@ int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, 
     cudaError_t code = cudaGetDeviceCount(&count);
     if (code != cudaSuccess || count == 0) {
         bool none = code == cudaErrorInsufficientDriver || code == cudaErrorNoDevice || code == cudaSuccess;
-        if (why) snprintf(why, why_size, "no GPU: %s", none ? "no CUDA driver or device was found" : cudaGetErrorString(code));
+        if (why) snprintf(why, why_size, "%s", none ? "no CUDA driver or device was found" : cudaGetErrorString(code));
         cudaGetLastError();
         return 0;
     }
@@ -70,21 +70,29 @@ static void release_pinned(void *block, size_t size) {
     munmap(block, size);
 }
 
-/* Pins the block behind `view`, unless it is or the system refuses: pageable memory is slower, not wrong. */
+static cudaError_t pin_bytes(struct cuda_backend *backend, void *block, size_t size) {
+    if (backend->pinned_ceiling && backend->pinned + size > backend->pinned_ceiling) return cudaErrorMemoryAllocation;
+    cudaError_t code = cudaHostRegister(block, size, cudaHostRegisterPortable);
+    if (code == cudaSuccess) backend->pinned += size;
+    if (code != cudaSuccess) cudaGetLastError();
+    return code;
+}
+
+/* Pins the block behind `view`, or as much of its beginning as the system allows: pageable memory is slower, not wrong. */
 static void pin(struct cuda_backend *backend, const struct rows_view *view) {
     struct cudaPointerAttributes attributes;
     size_t size = view->slots ? pool_size(backend->base.pool, view->slots[0]) : 0;
-    if (size == 0) return;
+    if (size == 0) return; /* the caller's own memory, pinned or not */
     if (cudaPointerGetAttributes(&attributes, view->slots[0]) == cudaSuccess && attributes.type == cudaMemoryTypeHost) return;
     cudaGetLastError();
-    cudaError_t code = cudaHostRegister(view->slots[0], size, cudaHostRegisterPortable);
-    if (code == cudaSuccess) return;
-    cudaGetLastError();
+    cudaError_t code = pin_bytes(backend, view->slots[0], size);
+    for (size_t part = size / 2; code != cudaSuccess && part >= size / 8 && part >= 4096; part /= 2)
+        if (pin_bytes(backend, view->slots[0], part / 4096 * 4096) == cudaSuccess) break;
     char text[32];
-    if (!backend->told_pageable)
-        log_line(backend->log, IMGPIPE_LOG_NOTICE, "%s of memory could not be pinned (%s): copies to the GPU are slower",
+    if (code != cudaSuccess && !backend->told_pageable)
+        log_line(backend->log, IMGPIPE_LOG_NOTICE, "not all of %s of memory could be pinned (%s): copies to the GPU are slower",
                  text_bytes(size, text), cudaGetErrorString(code));
-    backend->told_pageable = true;
+    if (code != cudaSuccess) backend->told_pageable = true;
 }
 
 /* ---- threads of a pass */
@@ -302,7 +310,7 @@ static void cuda_free(struct backend *base) {
 
 static const struct backend_ops cuda_ops = {"cuda", true, false, cuda_open, cuda_submit, cuda_collect, cuda_close, cuda_free};
 
-imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory, const struct log *log, struct backend **out,
+imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory, uint64_t pinned, const struct log *log, struct backend **out,
                                 imgpipe_error *error) {
     char why[160];
     int count = backend_cuda_devices(NULL, 0, why, sizeof why);
@@ -320,6 +328,7 @@ imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory
     backend->base.tasks = tasks;
     backend->device = device;
     backend->memory = memory;
+    backend->pinned_ceiling = pinned;
     backend->log = log;
     struct cudaDeviceProp prop;
     bool named = cudaGetDeviceProperties(&prop, device) == cudaSuccess;

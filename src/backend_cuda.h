@@ -6,8 +6,9 @@
 /* Lists up to `capacity` devices and returns how many there are; `why` (may be NULL) says in one line why there is none. */
 int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, size_t why_size);
 
-/* Starts the backend on device `device`. `memory`: ceiling of device memory in bytes, 0: half of what is free. Fails with
+/* Starts the backend on device `device`. `memory`: ceiling of device memory in bytes, 0: half of what is free;
+ * `pinned`: of pinned host memory, 0: none. Fails with
  * IMGPIPE_ERROR_DEVICE and the reason. */
-imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory, const struct log *log, struct backend **backend,
+imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory, uint64_t pinned, const struct log *log, struct backend **backend,
                                 imgpipe_error *error);
 #endif

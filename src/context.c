@@ -59,6 +59,7 @@ static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_conte
     context->user = options->user;
     context->memory = options->memory ? options->memory : machine_memory() / 2;
     context->gpu_memory = options->gpu_memory;
+    context->pinned_memory = options->pinned_memory;
     if (options->threads < 0 || options->threads > 4096)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%d threads: the range is 1 to 4096", options->threads);
     imgpipe_status failed = read_device(context, options->device, error);
@@ -67,7 +68,7 @@ static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_conte
     if (!failed) failed = backend_cpu_new(context->tasks, context->isa, &context->cpu, error);
     /* A device that was named must be there, whatever is run on it later. */
     if (!failed && context->wish == DEVICE_CUDA)
-        failed = backend_cuda_new(context->tasks, context->cuda_device, context->gpu_memory, &context->log, &context->cuda, error);
+        failed = backend_cuda_new(context->tasks, context->cuda_device, context->gpu_memory, context->pinned_memory, &context->log, &context->cuda, error);
     return failed;
 }
 
@@ -126,7 +127,7 @@ static bool gpu_pays(imgpipe_context *context, const struct plan *plan, char *wh
     }
     imgpipe_error error;
     if (!context->cuda &&
-        backend_cuda_new(context->tasks, 0, context->gpu_memory, &context->log, &context->cuda, &error) != IMGPIPE_OK) {
+        backend_cuda_new(context->tasks, 0, context->gpu_memory, context->pinned_memory, &context->log, &context->cuda, &error) != IMGPIPE_OK) {
         snprintf(why, why_size, "no GPU");
         return false;
     }

@@ -17,7 +17,7 @@ struct imgpipe_context {
     enum device_wish wish;
     int cuda_device;
     int isa;
-    uint64_t memory, gpu_memory;
+    uint64_t memory, gpu_memory, pinned_memory;
     void (*progress)(void *user, double done);
     struct cancel cancel;
     void *user;

@@ -13,6 +13,7 @@ struct cuda_backend {
     struct backend base;
     int device;
     uint64_t memory;        /* ceiling in device memory; 0: half of what is free */
+    uint64_t pinned_ceiling, pinned; /* bytes of host memory; a ceiling of 0 is none */
     const struct log *log;
     pthread_t starter;      /* starts the context beside whatever the caller does first */
     bool starting;

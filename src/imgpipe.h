@@ -108,6 +108,7 @@ typedef struct imgpipe_context_options {
     int threads;          /* all working threads, the caller's included; 0: the CPUs allowed by affinity and cgroup */
     uint64_t memory;      /* ceiling of the plan in bytes; 0: half of what the machine or cgroup has */
     uint64_t gpu_memory;  /* the same in device memory; 0: half of what is free */
+    uint64_t pinned_memory; /* ceiling of host memory pinned for copies to a GPU; 0: none. What is over it is copied slower. */
     const char *isa;      /* instruction set: NULL (best), or a name from imgpipe_isa_name() */
     /* Called for warnings, notices and (`-v`) details, from any thread, one line without newline. May be NULL. */
     void (*log)(void *user, imgpipe_log_level level, const char *message);
