@@ -111,7 +111,8 @@ build() {
         rm -rf "$folder"
         meson setup "${options[@]}" "$folder" "$root" >"$log" 2>&1
     fi && ninja -C "$folder" >>"$log" 2>&1 && return
-    tail -n 40 "$log" >&2
+    # What failed, without the commands themselves, which are long; if nothing is marked so, the end.
+    { sed -n '/^FAILED/,$p' "$log" | grep -v '^\[' || tail -n 20 "$log"; } | cut -c 1-300 | head -n 60 >&2
     say "the build failed; all of its output is in $log"
     return 1
 }
