@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""What `meson install` puts where, and whether programs in C and C++ can be built against it.
+
+usage: test_install.py BUILD_FOLDER
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = r"""
+#include <imgpipe.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A white dot in the middle of black: blurred it is symmetric, and its weights sum up to about 255. */
+int main(void) {
+    unsigned char in[15 * 15], out[15 * 15];
+    imgpipe_context *context = NULL;
+    imgpipe_chain *chain = NULL;
+    imgpipe_error error;
+    imgpipe_context_options options = imgpipe_context_options_default();
+    imgpipe_image image, result;
+    int sum = 0;
+    memset(in, 0, sizeof in);
+    in[7 * 15 + 7] = 255;
+    memset(&image, 0, sizeof image);
+    image.info.width = image.info.height = 15;
+    image.info.format.channels = 1;
+    image.pixels = in;
+    image.stride = 15;
+    options.device = "cpu";
+    options.threads = 2;
+    if (imgpipe_context_new(&options, &context, &error) || imgpipe_chain_parse("blur=1.5", &chain, &error)) return puts(error.message), 1;
+    result = image;
+    result.pixels = out;
+    if (imgpipe_chain_output(context, chain, &image.info, NULL, &result.info, &error)) return puts(error.message), 1;
+    if (imgpipe_run_image(context, chain, &image, &result, NULL, NULL, &error)) return puts(error.message), 1;
+    for (int i = 0; i < 15 * 15; i++) {
+        sum += out[i];
+        if (out[i] != out[15 * 15 - 1 - i]) return puts("not symmetric"), 1;
+    }
+    if (out[7 * 15 + 7] < 17 || out[7 * 15 + 7] > 19 || out[0] != 0 || sum < 240 || sum > 270) return printf("sum %d\n", sum), 1;
+    imgpipe_chain_free(&chain);
+    imgpipe_context_free(&context);
+    puts("blurred");
+    return 0;
+}
+"""
+
+
+def run(*command, **env):
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **env})
+    if result.returncode:
+        sys.exit(f"FAIL {' '.join(command)}: exit status {result.returncode}\n{result.stdout}")
+    return result.stdout
+
+
+def check(right, what):
+    if not right:
+        sys.exit(f"FAIL {what}")
+    print("ok  ", what)
+
+
+def find(root, name):
+    found = glob.glob(f"{root}/**/{name}", recursive=True)
+    check(len(found) == 1, f"{name} is installed once")
+    return found[0]
+
+
+def test_symbols(library, header):
+    symbols = {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--defined-only", library).splitlines() if line.strip()}
+    foreign = sorted(s for s in symbols if not s.startswith("imgpipe_"))
+    check(not foreign, f"the library exports only names that begin with imgpipe_ {foreign[:10]}")
+    with open(header, encoding="utf-8") as file:
+        declared = set(re.findall(r"^IMGPIPE_API [^(;]*?(imgpipe_\w+)\(", file.read(), re.M))
+    check(len(declared) > 15 and declared == symbols, f"it exports the {len(declared)} functions of the header {sorted(declared ^ symbols)}")
+
+
+def test_programs(root, folder, libraries):
+    """By pkg-config, as a user would; the static library by name, as both kinds lie in one folder."""
+    config = find(root, "imgpipe.pc")
+    prefix = root + re.search(r"^prefix=(.*)$", open(config, encoding="utf-8").read(), re.M).group(1)
+
+    def flags(*options):
+        return run("pkg-config", f"--define-variable=prefix={prefix}", *options, "imgpipe",
+                   PKG_CONFIG_PATH=os.path.dirname(config)).split()
+
+    for compiler, suffix, standard in (("cc", "c", "c11"), ("g++", "cpp", "c++17")):
+        if not shutil.which(compiler):
+            print(f"skip {standard}: there is no {compiler}")
+            continue
+        source, program = os.path.join(folder, "program." + suffix), os.path.join(folder, suffix)
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(PROGRAM)
+        strict = [compiler, "-std=" + standard, "-Wall", "-Wextra", "-pedantic", "-Werror", source, "-o", program]
+        run(*strict, *flags("--cflags", "--libs"))
+        check(run(program, LD_LIBRARY_PATH=libraries) == "blurred\n", f"a {standard} program runs with the shared library")
+        by_name = ["-l:libimgpipe.a" if f == "-limgpipe" else f for f in flags("--static", "--cflags", "--libs")]
+        run(*strict, *by_name)
+        check(run(program) == "blurred\n", f"a {standard} program runs with the static library")
+
+
+def main(build):
+    with tempfile.TemporaryDirectory(prefix="imgpipe-install-") as folder:
+        root = os.path.join(folder, "root")
+        run("meson", "install", "-C", build, "--no-rebuild", DESTDIR=root)
+        library, header = find(root, "libimgpipe.so"), find(root, "imgpipe.h")
+        find(root, "libimgpipe.a")
+        check(run(find(root, "bin/imgpipe"), "--version").startswith("imgpipe "), "the installed command runs by itself")
+        test_symbols(library, header)
+        test_programs(root, folder, os.path.dirname(library))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(os.path.abspath(sys.argv[1]))
