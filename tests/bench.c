@@ -9,7 +9,8 @@ struct bench {
     const char *chain;
     imgpipe_format format;
 };
-#define RGB {IMGPIPE_U8, 3, false}
+#define RGB                                                                                                                        \
+    { IMGPIPE_U8, 3, false }
 static const struct bench benches[] = {
     {"gray", RGB},
     {"invert", RGB},
@@ -65,7 +66,8 @@ int bench_run(char **patterns, int count) {
     struct rng r = {check_options.seed};
     int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), isa = check_options.isa >= 0 ? check_options.isa : isa_count() - 1;
     if (cpus < 2) cpus = 2;
-    printf("Mpix/s on 4096x3072, %s, %s\n%-44s %10s %10s\n", check_options.device, imgpipe_isa_name(isa), "chain", "1 thread", "all");
+    printf("Mpix/s on 4096x3072, %s, %s\n%-44s %10s %10s\n", check_options.device, imgpipe_isa_name(isa), "chain", "1 thread",
+           "all");
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
         imgpipe_info info = {4096, 3072, benches[i].format};
         imgpipe_chain *chain = NULL;
@@ -77,7 +79,8 @@ int bench_run(char **patterns, int count) {
         picture_new(&in, info, NULL);
         picture_fill(&in, CONTENT_SMOOTH, &r);
         struct variant one = {check_options.device, 1, isa, 0, 0, false}, all = {check_options.device, cpus, isa, 0, 0, false};
-        if (imgpipe_chain_parse(benches[i].chain, &chain, &error)) printf("%-44s %s\n", name, error.message);
+        if (imgpipe_chain_parse(benches[i].chain, &chain, &error))
+            printf("%-44s %s\n", name, error.message);
         else {
             double single = measure(chain, &in, &one, &error), several = measure(chain, &in, &all, &error);
             printf("%-44s %10.1f %10.1f %s\n", name, single, several, single > 0 && several > 0 ? "" : error.message);

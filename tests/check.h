@@ -5,11 +5,11 @@
 
 struct check_options {
     uint64_t seed;
-    long only_case;      /* -1: all */
-    long chains;         /* random chains to try; -1: the usual number */
+    long only_case; /* -1: all */
+    long chains;    /* random chains to try; -1: the usual number */
     bool quick, verbose;
-    const char *device;  /* "cpu", or the device whose results are compared with the CPU's */
-    int isa;             /* index, or -1: any */
+    const char *device; /* "cpu", or the device whose results are compared with the CPU's */
+    int isa;            /* index, or -1: any */
 };
 extern struct check_options check_options;
 
@@ -43,8 +43,8 @@ void engines_free(void);
 /* Makes `out` and runs the chain into it. REFUSED: setup does not accept the image (not a failure in itself). FAILED: an
  * error where there should be none, guard bytes overwritten, or the input changed. `out` must be freed if PASSED. `r` NULL:
  * an output without padding. `out` NULL: side data only. */
-enum outcome chain_run(const imgpipe_chain *chain, const struct variant *v, const struct picture *in, struct picture *out, struct rng *r,
-                       struct story *story);
+enum outcome chain_run(const imgpipe_chain *chain, const struct variant *v, const struct picture *in, struct picture *out,
+                       struct rng *r, struct story *story);
 
 struct check_test {
     char name[48];

@@ -25,9 +25,11 @@ except ImportError as missing:
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "samples")
 # imgpipe's border names, scipy's, OpenCV's.
 BORDERS = {"clamp": ("nearest", cv2.BORDER_REPLICATE), "reflect": ("reflect", cv2.BORDER_REFLECT),
-           "mirror": ("mirror", cv2.BORDER_REFLECT_101), "wrap": ("wrap", cv2.BORDER_WRAP), "constant": ("constant", cv2.BORDER_CONSTANT)}
+           "mirror": ("mirror", cv2.BORDER_REFLECT_101), "wrap": ("wrap", cv2.BORDER_WRAP),
+           "constant": ("constant", cv2.BORDER_CONSTANT)}
 MAXIMUM = {"u8": 255.0, "u16": 65535.0, "f32": 1.0}
 TYPES = ("u8", "u16", "f32")
+REPLICATE = cv2.BORDER_REPLICATE
 
 
 def write_image(path, pixels):
@@ -139,10 +141,12 @@ def blur(c):
                     continue
                 bound = 2e-6 * max(1, (2 * radius + 1) / 33) if sample_type == "f32" else 1
                 c.check(f"{sample_type} {'rgb' if sigma == 2 else 'gray'}", f"blur={sigma}:border={border}", "scipy gaussian_filter",
-                        channels(lambda a: ndimage.gaussian_filter(a.astype(np.float64), sigma, mode=mode, truncate=radius / sigma)), bound)
-    c.check("u8 rgb", "blur=3", "cv2.GaussianBlur", lambda a: cv2.GaussianBlur(a.astype(np.float64), (19, 19), 3, borderType=cv2.BORDER_REPLICATE), 1)
+                        channels(lambda a: ndimage.gaussian_filter(a.astype(np.float64), sigma, mode=mode, truncate=radius / sigma)),
+                        bound)
+    c.check("u8 rgb", "blur=3", "cv2.GaussianBlur",
+            lambda a: cv2.GaussianBlur(a.astype(np.float64), (19, 19), 3, borderType=REPLICATE), 1)
     c.check("u8 gray", "blur=sigma_x=4:sigma_y=1", "cv2.GaussianBlur", lambda a: cv2.sepFilter2D(
-        a.astype(np.float64), -1, cv2.getGaussianKernel(25, 4), cv2.getGaussianKernel(7, 1), borderType=cv2.BORDER_REPLICATE), 1)
+        a.astype(np.float64), -1, cv2.getGaussianKernel(25, 4), cv2.getGaussianKernel(7, 1), borderType=REPLICATE), 1)
     c.check("u8 rgba", "blur=2", "scipy, weighed by alpha", blurred_weighed, 1)
 
 
@@ -164,7 +168,8 @@ def box(c):
                 bound = 2e-6 if sample_type == "f32" else 0.5 + 1e-6
                 c.check(f"{sample_type} rgb", f"box={size}:border={border}", "scipy uniform_filter",
                         channels(lambda a: ndimage.uniform_filter(a.astype(np.float64), size, mode=mode)), bound)
-    c.check("u8 noise", "box=width=5:height=9", "cv2.blur", lambda a: cv2.blur(a.astype(np.float64), (5, 9), borderType=cv2.BORDER_REPLICATE), 0.5 + 1e-6)
+    c.check("u8 noise", "box=width=5:height=9", "cv2.blur",
+            lambda a: cv2.blur(a.astype(np.float64), (5, 9), borderType=REPLICATE), 0.5 + 1e-6)
 
 
 def median(c):
@@ -174,8 +179,10 @@ def median(c):
         for border, (mode, _) in BORDERS.items():
             c.check(f"{sample_type} gray", f"median=5:border={border}", "scipy median_filter",
                     lambda a: ndimage.median_filter(a, 5, mode=mode), 0)
-        c.check(f"{sample_type} rgb", "median=9", "scipy median_filter", channels(lambda a: ndimage.median_filter(a, 9, mode="nearest")), 0)
-    c.check("u8 noise", "median=33", "scipy rank_filter", channels(lambda a: ndimage.rank_filter(a, 33 * 33 // 2, 33, mode="nearest")), 0)
+        c.check(f"{sample_type} rgb", "median=9", "scipy median_filter",
+                channels(lambda a: ndimage.median_filter(a, 9, mode="nearest")), 0)
+    c.check("u8 noise", "median=33", "scipy rank_filter",
+            channels(lambda a: ndimage.rank_filter(a, 33 * 33 // 2, 33, mode="nearest")), 0)
 
 
 def conv(c):
@@ -192,9 +199,11 @@ def conv(c):
     real = np.array([[0.11, 0.37, -0.2], [0.5, 1.25, 0.3], [-0.07, 0.2, 0.09]])
     text = ";".join(" ".join(str(w) for w in row) for row in real)
     c.check("u8 cat", f"conv={text}:bias=10", "cv2.filter2D", lambda a: rounded(cv2.filter2D(
-        a.astype(np.float64), -1, real, borderType=cv2.BORDER_REPLICATE) + 10, "u8"), 1)
-    c.check("f32 gray", f"conv={text}:flip", "scipy convolve", lambda a: ndimage.convolve(a.astype(np.float64), real, mode="nearest"), 1e-6 * np.abs(real).sum())
-    c.check("u8 gray", "conv=sobel_x:abs", "cv2.Sobel", lambda a: np.clip(np.abs(cv2.Sobel(a, cv2.CV_64F, 1, 0, borderType=cv2.BORDER_REPLICATE)), 0, 255), 0)
+        a.astype(np.float64), -1, real, borderType=REPLICATE) + 10, "u8"), 1)
+    c.check("f32 gray", f"conv={text}:flip", "scipy convolve",
+            lambda a: ndimage.convolve(a.astype(np.float64), real, mode="nearest"), 1e-6 * np.abs(real).sum())
+    c.check("u8 gray", "conv=sobel_x:abs", "cv2.Sobel",
+            lambda a: np.clip(np.abs(cv2.Sobel(a, cv2.CV_64F, 1, 0, borderType=REPLICATE)), 0, 255), 0)
 
 
 def point(c):
@@ -222,7 +231,8 @@ def hist_counts(c, name, chain, extension):
 
 def hist(c):
     cases = [("u8 rgb", "hist", 256, (0, 256)), ("u8 gray", "hist=bins=64", 64, (0, 256)), ("u16 rgb", "hist", 65536, (0, 65536)),
-             ("u16 gray", "hist=bins=256", 256, (0, 65536)), ("f32 gray", "hist=min=0:max=1", 256, (0, 1)), ("f32 rgb", "hist=bins=128", 128, None)]
+             ("u16 gray", "hist=bins=256", 256, (0, 65536)),
+             ("f32 gray", "hist=min=0:max=1", 256, (0, 1)), ("f32 rgb", "hist=bins=128", 128, None)]
     for name, chain, bins, span in cases:
         pixels = c.inputs[name][0].astype(np.float64)
         planes = [pixels] if pixels.ndim == 2 else [pixels[:, :, i] for i in range(3)]

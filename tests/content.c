@@ -11,9 +11,15 @@ uint64_t rng_next(struct rng *r) {
     return z ^ (z >> 31);
 }
 
-int64_t rng_range(struct rng *r, int64_t lo, int64_t hi) { return lo + (int64_t)(rng_next(r) % (uint64_t)(hi - lo + 1)); }
-double rng_unit(struct rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
-bool rng_chance(struct rng *r, int percent) { return (int)(rng_next(r) % 100) < percent; }
+int64_t rng_range(struct rng *r, int64_t lo, int64_t hi) {
+    return lo + (int64_t)(rng_next(r) % (uint64_t)(hi - lo + 1));
+}
+double rng_unit(struct rng *r) {
+    return (double)(rng_next(r) >> 11) * 0x1p-53;
+}
+bool rng_chance(struct rng *r, int percent) {
+    return (int)(rng_next(r) % 100) < percent;
+}
 
 uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed) {
     const unsigned char *b = bytes;
@@ -23,7 +29,9 @@ uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed) {
     return rng_next(&mix);
 }
 
-static unsigned char guard_byte(size_t at) { return (unsigned char)(at * 37 + 11); }
+static unsigned char guard_byte(size_t at) {
+    return (unsigned char)(at * 37 + 11);
+}
 
 void picture_new(struct picture *p, imgpipe_info info, struct rng *r) {
     size_t sample = imgpipe_sample_size(info.format.type), row = imgpipe_pixel_size(info.format) * (size_t)info.width;
@@ -68,8 +76,8 @@ bool pictures_equal(const imgpipe_image *a, const imgpipe_image *b, char *why, s
         for (int64_t x = 0; x < a->info.width; x++)
             for (int c = 0; c < a->info.format.channels; c++)
                 if (sample_bits(a, x, y, c) != sample_bits(b, x, y, c)) {
-                    snprintf(why, why_size, "x %lld y %lld channel %d: %.9g (%08x) is not %.9g (%08x)", (long long)x, (long long)y, c,
-                             sample_get(b, x, y, c), sample_bits(b, x, y, c), sample_get(a, x, y, c), sample_bits(a, x, y, c));
+                    snprintf(why, why_size, "x %lld y %lld channel %d: %.9g (%08x) is not %.9g (%08x)", (long long)x, (long long)y,
+                             c, sample_get(b, x, y, c), sample_bits(b, x, y, c), sample_get(a, x, y, c), sample_bits(a, x, y, c));
                     return false;
                 }
     }
@@ -173,6 +181,17 @@ static double filled_alpha(const struct filling *f, struct rng *r, int mode) {
     return v;
 }
 
+/* NaN that no arithmetic makes: negative, with a payload, signalling. */
+static void strew_nans(imgpipe_image *image, struct rng *r) {
+    static const uint32_t nans[] = {0xffc00000u, 0x7fc12345u, 0xfff00001u, 0x7f800001u, 0xff812345u, 0x7fffffffu};
+    for (int64_t y = 0; y < image->info.height; y++)
+        for (int64_t x = 0; x < image->info.width; x++)
+            for (int c = 0; c < image->info.format.channels; c++) {
+                double v = sample_get(image, x, y, c);
+                if (v != v && rng_chance(r, 70)) memcpy((void *)sample_at(image, x, y, c), &nans[rng_range(r, 0, 5)], 4);
+            }
+}
+
 void picture_fill(struct picture *p, enum content content, struct rng *r) {
     imgpipe_format format = p->image.info.format;
     double max = imgpipe_type_max(format.type);
@@ -191,6 +210,7 @@ void picture_fill(struct picture *p, enum content content, struct rng *r) {
                 double v = alpha ? filled_alpha(&f, r, alpha_mode) : filled_value(&f, r, x, y, c);
                 sample_set(&p->image, x, y, c, format.type == IMGPIPE_F32 ? v : floor(v));
             }
+    if (content == CONTENT_SPECIAL) strew_nans(&p->image, r);
 }
 
 imgpipe_format format_random(struct rng *r) {

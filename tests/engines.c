@@ -16,8 +16,8 @@ void story_add(struct story *s, const char *format, ...) {
 }
 
 void story_variant(struct story *s, const struct variant *v) {
-    story_add(s, " [%s threads %d isa %s strip %lld step %lld%s]", v->device, v->threads, imgpipe_isa_name(v->isa), (long long)v->strip_rows,
-              (long long)v->step_rows, v->poison ? " poison" : "");
+    story_add(s, " [%s threads %d isa %s strip %lld step %lld%s]", v->device, v->threads, imgpipe_isa_name(v->isa),
+              (long long)v->strip_rows, (long long)v->step_rows, v->poison ? " poison" : "");
 }
 
 int isa_count(void) {
@@ -26,12 +26,14 @@ int isa_count(void) {
     return n;
 }
 
-struct variant variant_plain(void) { return (struct variant){"cpu", 1, check_options.isa >= 0 ? check_options.isa : 0, 1 << 30, 0, false}; }
+struct variant variant_plain(void) {
+    return (struct variant){"cpu", 1, check_options.isa >= 0 ? check_options.isa : 0, 1 << 30, 0, false};
+}
 
 struct variant variant_random(struct rng *r) {
     static const int64_t strips[] = {0, 1, 2, 5, 7, 16, 64}, steps[] = {0, 1, 2, 3, 8, 32};
-    struct variant v = {check_options.device, (int)rng_range(r, 1, 3), (int)rng_range(r, 0, isa_count() - 1), strips[rng_range(r, 0, 6)],
-                        steps[rng_range(r, 0, 5)], rng_chance(r, 50)};
+    struct variant v = {check_options.device,       (int)rng_range(r, 1, 3),   (int)rng_range(r, 0, isa_count() - 1),
+                        strips[rng_range(r, 0, 6)], steps[rng_range(r, 0, 5)], rng_chance(r, 50)};
     if (check_options.isa >= 0) v.isa = check_options.isa;
     return v;
 }
@@ -67,8 +69,8 @@ static enum outcome wrong(struct story *story, const char *what, const char *mes
     return FAILED;
 }
 
-enum outcome chain_run(const imgpipe_chain *chain, const struct variant *v, const struct picture *in, struct picture *out, struct rng *r,
-                       struct story *story) {
+enum outcome chain_run(const imgpipe_chain *chain, const struct variant *v, const struct picture *in, struct picture *out,
+                       struct rng *r, struct story *story) {
     imgpipe_error error = {0};
     imgpipe_info info;
     imgpipe_context *context = engine(v, &error);
@@ -85,9 +87,12 @@ enum outcome chain_run(const imgpipe_chain *chain, const struct variant *v, cons
     if (out) picture_new(out, info, r);
     status = imgpipe_run_image(context, chain, &in->image, out ? &out->image : NULL, &options, NULL, &error);
     enum outcome outcome = PASSED;
-    if (status != IMGPIPE_OK) outcome = wrong(story, "imgpipe_run_image", error.message);
-    else if (out && !picture_guards_intact(out)) outcome = wrong(story, "guard bytes", "bytes around the output rows were overwritten");
-    else if (hash_bytes(in->base, in->size, 0) != before) outcome = wrong(story, "input", "the input was changed");
+    if (status != IMGPIPE_OK)
+        outcome = wrong(story, "imgpipe_run_image", error.message);
+    else if (out && !picture_guards_intact(out))
+        outcome = wrong(story, "guard bytes", "bytes around the output rows were overwritten");
+    else if (hash_bytes(in->base, in->size, 0) != before)
+        outcome = wrong(story, "input", "the input was changed");
     if (outcome != PASSED && out) picture_free(out);
     return outcome;
 }

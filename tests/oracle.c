@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct oracle *const oracles[] = {&oracle_gray, &oracle_blur,   &oracle_blur_mean, &oracle_box,    &oracle_conv,      &oracle_median,
-                                        &oracle_hist, &oracle_chart, &oracle_invert,    &oracle_levels, &oracle_threshold, NULL};
+const struct oracle *const oracles[] = {&oracle_gray,   &oracle_blur,   &oracle_blur_mean, &oracle_box,
+                                        &oracle_conv,   &oracle_median, &oracle_hist,      &oracle_chart,
+                                        &oracle_invert, &oracle_levels, &oracle_threshold, NULL};
 
 int64_t edge_index(int edge, int64_t i, int64_t n) {
     while (i < 0 || i >= n) {
@@ -55,14 +56,17 @@ void border_make(struct oracle_case *c, struct rng *r) {
     }
 }
 
-bool is_alpha(imgpipe_format format, int channel) { return format.alpha && channel == format.channels - 1; }
+bool is_alpha(imgpipe_format format, int channel) {
+    return format.alpha && channel == format.channels - 1;
+}
 
 double round_clamped(double v, double max) {
     double rounded = floor(v + 0.5);
     return rounded < 0 ? 0 : rounded > max ? max : rounded;
 }
 
-bool oracle_differs(const imgpipe_image *out, int64_t x, int64_t y, int channel, double want, double tolerance, char *why, size_t why_size) {
+bool oracle_differs(const imgpipe_image *out, int64_t x, int64_t y, int channel, double want, double tolerance, char *why,
+                    size_t why_size) {
     snprintf(why, why_size, "x %lld y %lld channel %d: %.9g, wanted %.12g (tolerance %.3g)", (long long)x, (long long)y, channel,
              sample_get(out, x, y, channel), want, tolerance);
     return false;

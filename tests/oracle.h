@@ -18,7 +18,7 @@ struct oracle_case {
     imgpipe_info in;
     enum content content;
     char chain[65536];
-    char temporary[64];   /* a file that the chain writes or reads, removed after the case; empty: none */
+    char temporary[64]; /* a file that the chain writes or reads, removed after the case; empty: none */
     struct oracle_border border;
     int64_t window_x, window_y;
     double sigma_x, sigma_y;
@@ -40,8 +40,8 @@ struct oracle_case {
 
 struct oracle {
     const char *name;
-    int cases;      /* how often it is tried, beside the other oracles */
-    int limit;      /* the largest usual width and height */
+    int cases; /* how often it is tried, beside the other oracles */
+    int limit; /* the largest usual width and height */
     /* Formats that the filter's definition does not cover are refused here; NULL: every format. */
     bool (*accepts)(imgpipe_format format);
     /* Chooses parameters for c->in and writes the chain. May change c->in's size (a costly window) and content. */
@@ -67,7 +67,8 @@ bool is_alpha(imgpipe_format format, int channel);
 /* floor(v + 0.5) within 0 … max. */
 double round_clamped(double v, double max);
 /* Fills `why` with the place, the found and the wanted value. Always false. */
-bool oracle_differs(const imgpipe_image *out, int64_t x, int64_t y, int channel, double want, double tolerance, char *why, size_t why_size);
+bool oracle_differs(const imgpipe_image *out, int64_t x, int64_t y, int channel, double want, double tolerance, char *why,
+                    size_t why_size);
 /* Two NaN are the same, and so are two infinities of one sign; otherwise |a - b| <= tolerance. */
 bool close_to(double a, double b, double tolerance);
 /* The whole image unchanged, bit for bit. */

@@ -17,21 +17,27 @@ static void blur_make(struct oracle_case *c, struct rng *r) {
     c->sigma_x = c->sigma_y = 2;
     chain_add(c, "blur=");
     if (form == 0) chain_add(c, "sigma=2");
-    if (form == 1 || form == 2) c->sigma_x = c->sigma_y = sigma_random(r), chain_add(c, form == 1 ? "%.1f" : "sigma=%.1f", c->sigma_x);
+    if (form == 1 || form == 2)
+        c->sigma_x = c->sigma_y = sigma_random(r), chain_add(c, form == 1 ? "%.1f" : "sigma=%.1f", c->sigma_x);
     if (form == 3) c->sigma_x = sigma_random(r), chain_add(c, "sigma_x=%.1f", c->sigma_x);
     if (form == 4) c->sigma_y = sigma_random(r), chain_add(c, "2:sigma_y=%.1f", c->sigma_y);
-    if (form == 5) c->sigma_x = sigma_random(r), c->sigma_y = sigma_random(r), chain_add(c, "sigma_x=%.1f:sigma_y=%.1f", c->sigma_x, c->sigma_y);
+    if (form == 5)
+        c->sigma_x = sigma_random(r), c->sigma_y = sigma_random(r),
+        chain_add(c, "sigma_x=%.1f:sigma_y=%.1f", c->sigma_x, c->sigma_y);
     border_make(c, r);
     if (c->sigma_x > 100 || c->sigma_y > 100) c->in.width = (c->in.width + 3) / 4, c->in.height = (c->in.height + 3) / 4;
 }
 
-static int64_t blur_radius(double sigma, imgpipe_type type) { return (int64_t)ceil((type == IMGPIPE_U8 ? 3 : 4) * sigma); }
+static int64_t blur_radius(double sigma, imgpipe_type type) {
+    return (int64_t)ceil((type == IMGPIPE_U8 ? 3 : 4) * sigma);
+}
 
 /* 2 radius + 1 weights that add up to 1. */
 static double *blur_weights(double sigma, int64_t radius) {
     double *w = malloc((size_t)(2 * radius + 1) * sizeof *w), sum = 0;
     if (!w) exit(99);
-    for (int64_t i = -radius; i <= radius; i++) sum += w[i + radius] = sigma > 0 ? exp(-0.5 * (double)(i * i) / (sigma * sigma)) : 1;
+    for (int64_t i = -radius; i <= radius; i++)
+        sum += w[i + radius] = sigma > 0 ? exp(-0.5 * (double)(i * i) / (sigma * sigma)) : 1;
     for (int64_t i = 0; i <= 2 * radius; i++) w[i] /= sum;
     return w;
 }
@@ -50,31 +56,45 @@ static struct axis axis_new(double sigma, imgpipe_type type, int edge, int64_t n
     return axis;
 }
 
-/* Along one axis: out[i] = sum of w times the sample at i + t. `step` leads from one sample of the axis to the next. The
- * value beyond the edge stays what it is, as the weights add up to 1. */
-static void blur_line(const struct axis *axis, const double *in, double *out, int64_t step, double value) {
-    for (int64_t i = 0; i < axis->n; i++) {
-        double sum = 0;
-        for (int64_t t = 0; t <= 2 * axis->radius; t++) {
-            int64_t at = axis->index[i + t];
-            sum += axis->weights[t] * (at < 0 ? value : in[at * step]);
-        }
-        out[i * step] = sum;
+/* What is done with the samples of a window along one axis. */
+typedef double (*line_function)(const struct axis *axis, const double *in, int64_t i, int64_t step, double value);
+
+/* The sum of w times the sample at i + t. `step` leads from one sample of the axis to the next. The value beyond the edge stays
+ * what it is in the second direction, as the weights add up to 1. */
+static double weighted_sum(const struct axis *axis, const double *in, int64_t i, int64_t step, double value) {
+    double sum = 0;
+    for (int64_t t = 0; t <= 2 * axis->radius; t++) {
+        int64_t at = axis->index[i + t];
+        sum += axis->weights[t] * (at < 0 ? value : in[at * step]);
     }
+    return sum;
 }
 
-static void blur_plane(const struct oracle_case *c, double *plane, int64_t width, int64_t height, double value) {
+/* The largest finite magnitude. */
+static double largest_magnitude(const struct axis *axis, const double *in, int64_t i, int64_t step, double value) {
+    double largest = 0;
+    for (int64_t t = 0; t <= 2 * axis->radius; t++) {
+        int64_t at = axis->index[i + t];
+        double v = fabs(at < 0 ? value : in[at * step]);
+        if (v > largest && isfinite(v)) largest = v;
+    }
+    return largest;
+}
+
+/* Down, then across. */
+static void filter_plane(const struct oracle_case *c, double *plane, int64_t width, int64_t height, double value,
+                         line_function function) {
     struct axis down = axis_new(c->sigma_y, c->in.format.type, c->border.edge, height);
     struct axis across = axis_new(c->sigma_x, c->in.format.type, c->border.edge, width);
     double *between = malloc((size_t)(width * height) * sizeof *between);
     if (!between) exit(99);
-    for (int64_t x = 0; x < width; x++) blur_line(&down, plane + x, between + x, width, value);
-    for (int64_t y = 0; y < height; y++) blur_line(&across, between + y * width, plane + y * width, 1, value);
+    for (int64_t i = 0; i < width * height; i++) between[i] = function(&down, plane + i % width, i / width, width, value);
+    for (int64_t i = 0; i < width * height; i++) plane[i] = function(&across, between + i / width * width, i % width, 1, value);
     free(down.weights), free(down.index), free(across.weights), free(across.index), free(between);
 }
 
-/* The blurred channel, or the blurred product of it and alpha. */
-static double *plane_new(const struct oracle_case *c, const imgpipe_image *in, int ch, bool weighed) {
+/* A channel, or the product of it and alpha, through `function`. */
+static double *plane_new(const struct oracle_case *c, const imgpipe_image *in, int ch, bool weighed, line_function function) {
     int64_t width = in->info.width, height = in->info.height;
     double *plane = malloc((size_t)(width * height) * sizeof *plane), value = c->border.value;
     if (!plane) exit(99);
@@ -84,26 +104,8 @@ static double *plane_new(const struct oracle_case *c, const imgpipe_image *in, i
             if (weighed) v *= sample_get(in, x, y, in->info.format.channels - 1);
             plane[y * width + x] = v;
         }
-    blur_plane(c, plane, width, height, weighed ? value * value : value);
+    filter_plane(c, plane, width, height, weighed ? value * value : value, function);
     return plane;
-}
-
-/* The largest finite magnitude in the window of (x, y), rows and columns beyond the edge included. */
-static double window_magnitude(const struct oracle_case *c, const imgpipe_image *in, int64_t x, int64_t y, int ch) {
-    int64_t rx = blur_radius(c->sigma_x, c->in.format.type), ry = blur_radius(c->sigma_y, c->in.format.type);
-    int64_t w = in->info.width, h = in->info.height;
-    double largest = c->border.edge == EDGE_CONSTANT ? fabs(c->border.value) : 0;
-    bool around = c->border.edge == EDGE_WRAP || c->border.edge == EDGE_REFLECT || c->border.edge == EDGE_MIRROR;
-    /* Where the window leaves the image the other side may come in: then the whole axis counts, which only widens. */
-    int64_t x0 = x - rx < 0 ? 0 : x - rx, x1 = x + rx >= w ? w - 1 : x + rx, y0 = y - ry < 0 ? 0 : y - ry, y1 = y + ry >= h ? h - 1 : y + ry;
-    if (around && (x - rx < 0 || x + rx >= w)) x0 = 0, x1 = w - 1;
-    if (around && (y - ry < 0 || y + ry >= h)) y0 = 0, y1 = h - 1;
-    for (int64_t j = y0; j <= y1; j++)
-        for (int64_t i = x0; i <= x1; i++) {
-            double m = fabs(sample_get(in, i, j, ch));
-            if (m > largest && isfinite(m)) largest = m;
-        }
-    return largest;
 }
 
 static bool is_constant(const struct oracle_case *c, const imgpipe_image *in) {
@@ -117,21 +119,26 @@ static bool is_constant(const struct oracle_case *c, const imgpipe_image *in) {
     return true;
 }
 
-static double blur_tolerance(const struct oracle_case *c, const imgpipe_image *in, int64_t x, int64_t y, int ch) {
-    imgpipe_type type = in->info.format.type;
+/* The blurred channels, and the largest magnitude in each window of f32. */
+struct planes {
+    double *blurred[4], *magnitude[4];
+};
+
+static double blur_tolerance(const struct oracle_case *c, const struct planes *planes, int ch, int64_t at) {
+    imgpipe_type type = c->in.format.type;
     if (type != IMGPIPE_F32) return 1;
     int64_t rx = blur_radius(c->sigma_x, type), ry = blur_radius(c->sigma_y, type), taps = 2 * (rx > ry ? rx : ry) + 1;
     /* Below the least normal number every product may lose the same absolute amount. */
-    return 2e-6 * window_magnitude(c, in, x, y, ch) * fmax(1, (double)taps / 33) + 1e-42 * (double)taps;
+    return 2e-6 * planes->magnitude[ch][at] * fmax(1, (double)taps / 33) + 1e-42 * (double)taps;
 }
 
-static bool blur_pixel(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, double *const planes[4], int64_t x,
-                       int64_t y, int ch, char *why, size_t why_size) {
+static bool blur_pixel(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, const struct planes *planes,
+                       int64_t x, int64_t y, int ch, char *why, size_t why_size) {
     imgpipe_format f = in->info.format;
     int64_t at = y * in->info.width + x;
-    double want = planes[ch][at], found = sample_get(out, x, y, ch), tolerance = blur_tolerance(c, in, x, y, ch);
+    double want = planes->blurred[ch][at], found = sample_get(out, x, y, ch), tolerance = blur_tolerance(c, planes, ch, at);
     if (f.alpha && ch < f.channels - 1) {
-        double alpha = planes[f.channels - 1][at], alpha_found = sample_get(out, x, y, f.channels - 1);
+        double alpha = planes->blurred[f.channels - 1][at], alpha_found = sample_get(out, x, y, f.channels - 1);
         if (!isfinite(alpha) || (alpha_found == 0 && !isfinite(want))) return true;
         if (alpha_found == 0) return found == 0 || oracle_differs(out, x, y, ch, 0, 0, why, why_size);
         if (alpha < (f.type == IMGPIPE_F32 ? 1.0 / 255 : 1)) return true;
@@ -142,19 +149,23 @@ static bool blur_pixel(const struct oracle_case *c, const imgpipe_image *in, con
     return close_to(found, want, tolerance) || oracle_differs(out, x, y, ch, want, tolerance, why, why_size);
 }
 
-static bool blur_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why, size_t why_size) {
+static bool blur_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why,
+                        size_t why_size) {
     imgpipe_format f = in->info.format;
     if (c->sigma_x <= 0 && c->sigma_y <= 0) return oracle_identity(in, out, why, why_size);
     /* Transparent pixels have no colour, so a constant stays only where there is something to see. */
     if (f.type != IMGPIPE_F32 && is_constant(c, in) && (!f.alpha || sample_get(in, 0, 0, f.channels - 1) > 0))
         return oracle_identity(in, out, why, why_size);
-    double *planes[4] = {NULL};
+    struct planes planes = {{NULL}, {NULL}};
     bool right = true;
-    for (int ch = 0; ch < f.channels; ch++) planes[ch] = plane_new(c, in, ch, f.alpha && ch < f.channels - 1);
+    for (int ch = 0; ch < f.channels; ch++) {
+        planes.blurred[ch] = plane_new(c, in, ch, f.alpha && ch < f.channels - 1, weighted_sum);
+        if (f.type == IMGPIPE_F32) planes.magnitude[ch] = plane_new(c, in, ch, false, largest_magnitude);
+    }
     for (int64_t y = 0; right && y < in->info.height; y++)
         for (int64_t x = 0; right && x < in->info.width; x++)
-            for (int ch = 0; right && ch < f.channels; ch++) right = blur_pixel(c, in, out, planes, x, y, ch, why, why_size);
-    for (int ch = 0; ch < 4; ch++) free(planes[ch]);
+            for (int ch = 0; right && ch < f.channels; ch++) right = blur_pixel(c, in, out, &planes, x, y, ch, why, why_size);
+    for (int ch = 0; ch < 4; ch++) free(planes.blurred[ch]), free(planes.magnitude[ch]);
     return right;
 }
 
@@ -162,7 +173,9 @@ const struct oracle oracle_blur = {"blur", 160, 48, NULL, blur_make, NULL, blur_
 
 /* ---- the mean error on random content, which only a larger image can show */
 
-static bool mean_accepts(imgpipe_format f) { return f.type != IMGPIPE_F32 && !f.alpha; }
+static bool mean_accepts(imgpipe_format f) {
+    return f.type != IMGPIPE_F32 && !f.alpha;
+}
 
 static void mean_make(struct oracle_case *c, struct rng *r) {
     c->in.width = 173, c->in.height = 120, c->content = CONTENT_RANDOM;
@@ -173,11 +186,12 @@ static void mean_make(struct oracle_case *c, struct rng *r) {
     if (c->border.edge == EDGE_CONSTANT) c->border.edge = EDGE_CLAMP, strcpy(strchr(c->chain, ':'), "");
 }
 
-static bool mean_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why, size_t why_size) {
+static bool mean_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why,
+                        size_t why_size) {
     double sum = 0, worst = 0;
     int64_t n = in->info.width * in->info.height;
     for (int ch = 0; ch < in->info.format.channels; ch++) {
-        double *plane = plane_new(c, in, ch, false);
+        double *plane = plane_new(c, in, ch, false, weighted_sum);
         for (int64_t i = 0; i < n; i++) {
             double d = fabs(plane[i] - sample_get(out, i % in->info.width, i / in->info.width, ch));
             sum += d, worst = fmax(worst, d);

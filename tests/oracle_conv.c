@@ -64,8 +64,10 @@ static double default_div(const struct oracle_case *c) {
 
 static void shrink(struct oracle_case *c) {
     while ((double)(c->in.width * c->in.height * c->mask_width * c->mask_height) * c->in.format.channels > 6e5) {
-        if (c->in.width >= c->in.height) c->in.width = (c->in.width + 1) / 2;
-        else c->in.height = (c->in.height + 1) / 2;
+        if (c->in.width >= c->in.height)
+            c->in.width = (c->in.width + 1) / 2;
+        else
+            c->in.height = (c->in.height + 1) / 2;
     }
 }
 
@@ -91,16 +93,21 @@ static void extras_make(struct oracle_case *c, struct rng *r) {
 static void conv_make(struct oracle_case *c, struct rng *r) {
     static const double sobel_x[9] = {-1, 0, 1, -2, 0, 2, -1, 0, 1}, sharpen[9] = {0, -1, 0, -1, 5, -1, 0, -1, 0};
     static char text[65536]; /* the driver makes one case after the other */
-    if (rng_chance(r, 5)) mask_named(c, "sobel_x", sobel_x);
-    else if (rng_chance(r, 5)) mask_named(c, "sharpen", sharpen);
+    if (rng_chance(r, 5))
+        mask_named(c, "sobel_x", sobel_x);
+    else if (rng_chance(r, 5))
+        mask_named(c, "sharpen", sharpen);
     else {
         c->integers = rng_chance(r, 55);
         mask_size(c, r);
         mask_random(c, r);
         mask_text(c, r, text, sizeof text);
-        if (rng_chance(r, 5) && mask_file(c, text)) chain_add(c, "conv=@%s", c->temporary);
-        else if (strpbrk(text, ",\n") || rng_chance(r, 30)) chain_add(c, rng_chance(r, 50) ? "conv='%s'" : "conv=mask='%s'", text);
-        else chain_add(c, "conv=%s", text);
+        if (rng_chance(r, 5) && mask_file(c, text))
+            chain_add(c, "conv=@%s", c->temporary);
+        else if (strpbrk(text, ",\n") || rng_chance(r, 30))
+            chain_add(c, rng_chance(r, 50) ? "conv='%s'" : "conv=mask='%s'", text);
+        else
+            chain_add(c, "conv=%s", text);
     }
     extras_make(c, r);
     shrink(c);
@@ -147,7 +154,8 @@ static bool conv_pixel(const struct oracle_case *c, const imgpipe_image *in, con
     double v = s.sum / c->div;
     if (c->absolute) v = fabs(v);
     v += c->bias;
-    if (c->integers && !single) v = conv_exact(c, s.exact, max);
+    if (c->integers && !single)
+        v = conv_exact(c, s.exact, max);
     else if (!single) {
         tolerance = 1 + 0x1p-20 * s.weights * max / fabs(c->div);
         v = v < 0 ? 0 : v > max ? max : v;
@@ -161,7 +169,8 @@ static bool conv_pixel(const struct oracle_case *c, const imgpipe_image *in, con
     return close_to(found, v, tolerance) || oracle_differs(out, x, y, ch, v, tolerance, why, why_size);
 }
 
-static bool conv_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why, size_t why_size) {
+static bool conv_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why,
+                        size_t why_size) {
     for (int64_t y = 0; y < in->info.height; y++)
         for (int64_t x = 0; x < in->info.width; x++)
             for (int ch = 0; ch < in->info.format.channels; ch++) {

@@ -12,13 +12,15 @@
 struct table {
     int channels;
     int64_t bins;
-    double first, last;        /* the range */
+    double first, last; /* the range */
     int64_t *counts[4];
     int64_t below[4], above[4], nan[4];
     char names[4][16];
 };
 
-static bool hist_accepts(imgpipe_format f) { return f.channels == 1 || f.channels == 3 || f.alpha; }
+static bool hist_accepts(imgpipe_format f) {
+    return f.channels == 1 || f.channels == 3 || f.alpha;
+}
 
 static void hist_make(struct oracle_case *c, struct rng *r) {
     double max = imgpipe_type_max(c->in.format.type);
@@ -30,11 +32,14 @@ static void hist_make(struct oracle_case *c, struct rng *r) {
     c->bins = c->in.format.type == IMGPIPE_U16 ? 65536 : 256;
     if (rng_chance(r, 50) || c->in.format.type == IMGPIPE_U16) {
         static const int64_t bins[] = {1, 2, 10, 64, 100, 256, 1000};
-        if (c->in.format.type != IMGPIPE_U16 || rng_chance(r, 70)) chain_add(c, ":bins=%d", (int)(c->bins = bins[rng_range(r, 0, 6)]));
+        if (c->in.format.type != IMGPIPE_U16 || rng_chance(r, 70))
+            chain_add(c, ":bins=%d", (int)(c->bins = bins[rng_range(r, 0, 6)]));
     }
     if (!c->ranged) return;
-    if (c->in.format.type == IMGPIPE_F32) c->min = (double)rng_range(r, -4, 4) / 8, c->max = c->min + (double)rng_range(r, 1, 12) / 8;
-    else c->min = (double)rng_range(r, 0, (int64_t)max - 1), c->max = (double)rng_range(r, (int64_t)c->min + 1, (int64_t)max);
+    if (c->in.format.type == IMGPIPE_F32)
+        c->min = (double)rng_range(r, -4, 4) / 8, c->max = c->min + (double)rng_range(r, 1, 12) / 8;
+    else
+        c->min = (double)rng_range(r, 0, (int64_t)max - 1), c->max = (double)rng_range(r, (int64_t)c->min + 1, (int64_t)max);
     chain_add(c, ":min=%.6g:max=%.6g", c->min, c->max);
     /* One bin a value is the default of integers, so a part of the range has fewer. */
     if (c->in.format.type != IMGPIPE_F32 && !strstr(c->chain, ":bins=")) c->bins = (int64_t)(c->max - c->min) + 1;
@@ -95,7 +100,8 @@ static bool csv_bin(struct table *t, const char *line, int64_t row, char *why, s
         return false;
     }
     /* A single value gives a range of no width; otherwise the bins follow each other. */
-    if (row == 0) t->first = from;
+    if (row == 0)
+        t->first = from;
     else if (fabs(from - t->last) > 1e-6 * fmax(1, fabs(from))) {
         snprintf(why, why_size, "bin %lld begins at %.9g, the one before ended at %.9g", bin, from, t->last);
         return false;
@@ -115,13 +121,18 @@ static bool csv_read(struct table *t, const char *text, char *why, size_t why_si
     int64_t row = 0;
     for (const char *line = text + head; *(line += strspn(line, "\r\n")); line += strcspn(line, "\r\n")) {
         bool fine = true;
-        if (!strncmp(line, "below,", 6)) fine = last_fields(line, t->channels, t->below);
-        else if (!strncmp(line, "above,", 6)) fine = last_fields(line, t->channels, t->above);
-        else if (!strncmp(line, "nan,", 4)) fine = last_fields(line, t->channels, t->nan);
-        else if (!csv_bin(t, line, row++, why, why_size)) return false;
+        if (!strncmp(line, "below,", 6))
+            fine = last_fields(line, t->channels, t->below);
+        else if (!strncmp(line, "above,", 6))
+            fine = last_fields(line, t->channels, t->above);
+        else if (!strncmp(line, "nan,", 4))
+            fine = last_fields(line, t->channels, t->nan);
+        else if (!csv_bin(t, line, row++, why, why_size))
+            return false;
         if (!fine) return snprintf(why, why_size, "CSV line '%.60s'", line), false;
     }
-    if (row != t->bins) return snprintf(why, why_size, "%lld bins in the CSV, wanted %lld", (long long)row, (long long)t->bins), false;
+    if (row != t->bins)
+        return snprintf(why, why_size, "%lld bins in the CSV, wanted %lld", (long long)row, (long long)t->bins), false;
     return true;
 }
 
@@ -166,8 +177,9 @@ static bool json_read(struct table *t, const imgpipe_image *in, const char *text
     const char *at = text;
     double width = 0, height = 0, pixels = 0, bins = 0;
     bool fine = strstr(text, "\"version\"") && strstr(text, types[in->info.format.type]);
-    fine = fine && json_number(&at, "width", &width) && json_number(&at, "height", &height) && json_number(&at, "pixels", &pixels) &&
-           json_number(&at, "bins", &bins) && json_number(&at, "min", &t->first) && json_number(&at, "max", &t->last);
+    fine = fine && json_number(&at, "width", &width) && json_number(&at, "height", &height) &&
+           json_number(&at, "pixels", &pixels) && json_number(&at, "bins", &bins) && json_number(&at, "min", &t->first) &&
+           json_number(&at, "max", &t->last);
     if (!fine || (int64_t)bins != t->bins || (int64_t)width != in->info.width || (int64_t)height != in->info.height ||
         (int64_t)pixels != in->info.width * in->info.height)
         return snprintf(why, why_size, "JSON head '%.120s'", text), false;
@@ -186,7 +198,8 @@ static int64_t bin_of(const struct table *t, double v, bool integers) {
     if (v < t->first) return -1;
     if (v > t->last) return -2;
     if (!integers && range == 0) return 0;
-    int64_t bin = integers ? (int64_t)(v - t->first) * t->bins / ((int64_t)range + 1) : (int64_t)((v - t->first) / range * (double)t->bins);
+    int64_t bin =
+        integers ? (int64_t)(v - t->first) * t->bins / ((int64_t)range + 1) : (int64_t)((v - t->first) / range * (double)t->bins);
     return bin >= t->bins ? t->bins - 1 : bin;
 }
 
@@ -207,21 +220,24 @@ static bool channel_verify(const struct table *t, const imgpipe_image *in, int c
             if (bin < 0) continue;
             counts[bin]++;
             /* In float a sample on the edge of two bins may fall into either. */
-            if (!integers && t->last > t->first && close_to_edge(t, v)) doubt[bin]++, doubt[bin + 1]++, bin > 0 ? doubt[bin - 1]++ : 0;
+            if (!integers && t->last > t->first && close_to_edge(t, v))
+                doubt[bin]++, doubt[bin + 1]++, bin > 0 ? doubt[bin - 1]++ : 0;
         }
     for (int64_t b = 0; right && b < t->bins; b++) {
         total += t->counts[ch][b];
         right = llabs(t->counts[ch][b] - counts[b]) <= doubt[b];
-        if (!right) snprintf(why, why_size, "channel %d bin %lld: %lld, wanted %lld", ch, (long long)b, (long long)t->counts[ch][b], (long long)counts[b]);
+        if (!right)
+            snprintf(why, why_size, "channel %d bin %lld: %lld, wanted %lld", ch, (long long)b, (long long)t->counts[ch][b],
+                     (long long)counts[b]);
     }
     total += t->below[ch] + t->above[ch] + t->nan[ch];
     free(counts), free(doubt);
     if (!right) return false;
     right = t->below[ch] == below && t->above[ch] == above && t->nan[ch] == nans && total == in->info.width * in->info.height;
     if (!right)
-        snprintf(why, why_size, "channel %d: below %lld above %lld nan %lld total %lld, wanted %lld %lld %lld %lld", ch, (long long)t->below[ch],
-                 (long long)t->above[ch], (long long)t->nan[ch], (long long)total, (long long)below, (long long)above, (long long)nans,
-                 (long long)(in->info.width * in->info.height));
+        snprintf(why, why_size, "channel %d: below %lld above %lld nan %lld total %lld, wanted %lld %lld %lld %lld", ch,
+                 (long long)t->below[ch], (long long)t->above[ch], (long long)t->nan[ch], (long long)total, (long long)below,
+                 (long long)above, (long long)nans, (long long)(in->info.width * in->info.height));
     return right;
 }
 
@@ -248,7 +264,8 @@ static bool range_verify(const struct oracle_case *c, struct table *t, const img
     return false;
 }
 
-static bool hist_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why, size_t why_size) {
+static bool hist_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why,
+                        size_t why_size) {
     if (c->pass && out && !oracle_identity(in, out, why, why_size)) return false;
     char *text = file_text(c->temporary);
     if (!text) return snprintf(why, why_size, "no side data in %s", c->temporary), false;
@@ -277,7 +294,8 @@ static void chart_make(struct oracle_case *c, struct rng *r) {
 }
 
 /* Not blank: at least three colours, and more than one pixel in two hundred is not of the background's. */
-static bool chart_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why, size_t why_size) {
+static bool chart_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why,
+                         size_t why_size) {
     int64_t differing = 0, n = c->chart_width * c->chart_height;
     uint32_t seen[3] = {0};
     int colors = 0;
@@ -293,7 +311,8 @@ static bool chart_verify(const struct oracle_case *c, const imgpipe_image *in, c
             if (!known && colors < 3) seen[colors++] = color;
         }
     if (colors == 3 && differing * 200 > n) return true;
-    snprintf(why, why_size, "the chart looks blank: %d colours, %lld of %lld pixels drawn", colors, (long long)differing, (long long)n);
+    snprintf(why, why_size, "the chart looks blank: %d colours, %lld of %lld pixels drawn", colors, (long long)differing,
+             (long long)n);
     return false;
 }
 

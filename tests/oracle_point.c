@@ -8,7 +8,9 @@
 /* ---- gray */
 
 /* Two colours are no colour image, so the contract says nothing about them. */
-static bool gray_accepts(imgpipe_format f) { return f.channels == 1 || (f.channels == 2 && f.alpha) || (f.channels == 3 && !f.alpha) || f.channels == 4; }
+static bool gray_accepts(imgpipe_format f) {
+    return f.channels == 1 || (f.channels == 2 && f.alpha) || (f.channels == 3 && !f.alpha) || f.channels == 4;
+}
 
 static void gray_make(struct oracle_case *c, struct rng *r) {
     static const int64_t standard[2][3] = {{19595, 38470, 7471}, {13933, 46871, 4732}};
@@ -26,7 +28,8 @@ static void gray_make(struct oracle_case *c, struct rng *r) {
         chain_add(c, "gray=%s", key);
         for (int i = 0; i < 3; i++) {
             /* For f32 only weights that are whole 65536ths, so that it does not matter how they are rounded. */
-            double w = c->in.format.type == IMGPIPE_F32 ? (double)rng_range(r, -4, 24) / 16 : (double)rng_range(r, -200, 1500) / 1000;
+            double w =
+                c->in.format.type == IMGPIPE_F32 ? (double)rng_range(r, -4, 24) / 16 : (double)rng_range(r, -200, 1500) / 1000;
             c->weights[i] = (int64_t)floor(65536 * w + 0.5);
             chain_add(c, "%s%.4f", i ? " " : "", w);
         }
@@ -59,7 +62,8 @@ static double gray_value(const struct oracle_case *c, const imgpipe_image *in, i
     return v < 0 ? 0 : v > max ? max : v;
 }
 
-static bool gray_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why, size_t why_size) {
+static bool gray_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why,
+                        size_t why_size) {
     if (in->info.format.channels <= 2) return oracle_identity(in, out, why, why_size);
     for (int64_t y = 0; y < in->info.height; y++)
         for (int64_t x = 0; x < in->info.width; x++) {
@@ -85,11 +89,13 @@ static bool samples_verify(const struct oracle_case *c, const imgpipe_image *in,
             for (int ch = 0; ch < in->info.format.channels; ch++) {
                 double v = sample_get(in, x, y, ch), tolerance = 0;
                 if (is_alpha(in->info.format, ch)) {
-                    if (sample_bits(in, x, y, ch) != sample_bits(out, x, y, ch)) return oracle_differs(out, x, y, ch, v, 0, why, why_size);
+                    if (sample_bits(in, x, y, ch) != sample_bits(out, x, y, ch))
+                        return oracle_differs(out, x, y, ch, v, 0, why, why_size);
                     continue;
                 }
                 double want = function(c, in->info.format.type, v, &tolerance);
-                if (!close_to(sample_get(out, x, y, ch), want, tolerance)) return oracle_differs(out, x, y, ch, want, tolerance, why, why_size);
+                if (!close_to(sample_get(out, x, y, ch), want, tolerance))
+                    return oracle_differs(out, x, y, ch, want, tolerance, why, why_size);
             }
     return true;
 }
@@ -104,7 +110,8 @@ static double invert_sample(const struct oracle_case *c, imgpipe_type type, doub
     return type == IMGPIPE_F32 ? (double)(1.0f - (float)v) : imgpipe_type_max(type) - v;
 }
 
-static bool invert_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why, size_t why_size) {
+static bool invert_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why,
+                          size_t why_size) {
     return samples_verify(c, in, out, invert_sample, why, why_size);
 }
 
@@ -118,8 +125,10 @@ static double sample_text(struct rng *r, imgpipe_type type, bool whole, char tex
         snprintf(text, 32, "%d%%", percent);
         return max * percent / 100;
     }
-    if (type == IMGPIPE_F32) snprintf(text, 32, "%.3f", rng_unit(r) * 1.5 - 0.25);
-    else snprintf(text, 32, whole ? "%.0f" : "%.2f", rng_unit(r) * max);
+    if (type == IMGPIPE_F32)
+        snprintf(text, 32, "%.3f", rng_unit(r) * 1.5 - 0.25);
+    else
+        snprintf(text, 32, whole ? "%.0f" : "%.2f", rng_unit(r) * max);
     return strtod(text, NULL);
 }
 
@@ -133,7 +142,8 @@ static void levels_make(struct oracle_case *c, struct rng *r) {
         for (int i = 0; i < 4; i++) values[i] = sample_text(r, type, c->integers, text[i]);
     } while (values[0] >= values[1]);
     chain_add(c, "levels=");
-    if (rng_chance(r, 50)) chain_add(c, "%s:%s:%s:%s", text[0], text[1], text[2], text[3]);
+    if (rng_chance(r, 50))
+        chain_add(c, "%s:%s:%s:%s", text[0], text[1], text[2], text[3]);
     else
         for (int i = 0; i < 4; i++) chain_add(c, "%s%s=%s", i ? ":" : "", names[i], text[i]);
     c->in_low = values[0], c->in_high = values[1], c->out_low = values[2], c->out_high = values[3];
@@ -156,7 +166,8 @@ static double levels_sample(const struct oracle_case *c, imgpipe_type type, doub
     return w < 0 ? 0 : w > max ? max : w;
 }
 
-static bool levels_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why, size_t why_size) {
+static bool levels_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why,
+                          size_t why_size) {
     return samples_verify(c, in, out, levels_sample, why, why_size);
 }
 
@@ -174,7 +185,8 @@ static double threshold_sample(const struct oracle_case *c, imgpipe_type type, d
     return v >= limit ? imgpipe_type_max(type) : 0;
 }
 
-static bool threshold_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why, size_t why_size) {
+static bool threshold_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why,
+                             size_t why_size) {
     return samples_verify(c, in, out, threshold_sample, why, why_size);
 }
 

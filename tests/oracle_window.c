@@ -16,8 +16,10 @@ static void shrink(struct oracle_case *c, double limit) {
     for (;;) {
         double work = (double)(c->in.width * c->in.height * c->window_x * c->window_y) * c->in.format.channels;
         if (work <= limit || (c->in.width == 1 && c->in.height == 1)) return;
-        if (c->in.width >= c->in.height) c->in.width = (c->in.width + 1) / 2;
-        else c->in.height = (c->in.height + 1) / 2;
+        if (c->in.width >= c->in.height)
+            c->in.width = (c->in.width + 1) / 2;
+        else
+            c->in.height = (c->in.height + 1) / 2;
     }
 }
 
@@ -93,9 +95,12 @@ static bool box_verify(const struct oracle_case *c, const imgpipe_image *in, con
             for (int ch = 0; ch < in->info.format.channels; ch++) {
                 double want, tolerance = 0, found = sample_get(out, x, y, ch);
                 bool weighed = in->info.format.alpha && !is_alpha(in->info.format, ch);
-                if (!single) want = box_integer(c, in, x, y, ch);
-                else if (!weighed) want = box_float(c, in, x, y, ch);
-                else if (!box_float_weighed(c, in, x, y, ch, &want, &tolerance)) continue;
+                if (!single)
+                    want = box_integer(c, in, x, y, ch);
+                else if (!weighed)
+                    want = box_float(c, in, x, y, ch);
+                else if (!box_float_weighed(c, in, x, y, ch, &want, &tolerance))
+                    continue;
                 /* An infinite colour times an alpha of 0 is NaN, so any value that is not finite will do here. */
                 if (weighed && single && !isfinite(want) && !isfinite(found)) continue;
                 if (!close_to(found, want, tolerance)) return oracle_differs(out, x, y, ch, want, tolerance, why, why_size);
@@ -109,8 +114,10 @@ const struct oracle oracle_box = {"box", 160, 60, NULL, box_make, NULL, box_veri
 
 static void median_make(struct oracle_case *c, struct rng *r) {
     c->window_x = odd_random(r);
-    if (rng_chance(r, 10)) c->window_x = 3, chain_add(c, "median=size=3");
-    else chain_add(c, "median=%d", (int)c->window_x);
+    if (rng_chance(r, 10))
+        c->window_x = 3, chain_add(c, "median=size=3");
+    else
+        chain_add(c, "median=%d", (int)c->window_x);
     c->window_y = c->window_x;
     border_make(c, r);
     shrink(c, c->window_x > 100 ? 5e5 : 4e5);
@@ -136,7 +143,8 @@ static uint32_t median_bits(const struct oracle_case *c, const imgpipe_image *in
     return bits;
 }
 
-static bool median_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why, size_t why_size) {
+static bool median_verify(const struct oracle_case *c, const imgpipe_image *in, const imgpipe_image *out, char *why,
+                          size_t why_size) {
     if (c->window_x == 1) return oracle_identity(in, out, why, why_size);
     float *window = malloc((size_t)(c->window_x * c->window_x) * sizeof *window);
     bool right = window != NULL;
@@ -145,7 +153,8 @@ static bool median_verify(const struct oracle_case *c, const imgpipe_image *in, 
             for (int ch = 0; right && ch < in->info.format.channels; ch++) {
                 uint32_t want = median_bits(c, in, x, y, ch, window), found = sample_bits(out, x, y, ch);
                 if (want == found) continue;
-                snprintf(why, why_size, "x %lld y %lld channel %d: bits %08x, wanted %08x", (long long)x, (long long)y, ch, found, want);
+                snprintf(why, why_size, "x %lld y %lld channel %d: bits %08x, wanted %08x", (long long)x, (long long)y, ch, found,
+                         want);
                 right = false;
             }
     free(window);

@@ -63,8 +63,10 @@ static enum outcome compose(char *text, const struct picture *in, struct picture
         imgpipe_chain *chain = NULL;
         imgpipe_error error;
         enum outcome outcome = FAILED;
-        if (imgpipe_chain_parse(stage, &chain, &error)) snprintf(story->why, sizeof story->why, "%.2000s: %s", stage, error.message);
-        else outcome = chain_run(chain, &plain, &at, &next, NULL, story);
+        if (imgpipe_chain_parse(stage, &chain, &error))
+            snprintf(story->why, sizeof story->why, "%.2000s: %s", stage, error.message);
+        else
+            outcome = chain_run(chain, &plain, &at, &next, NULL, story);
         imgpipe_chain_free(&chain);
         *end = kept;
         end = kept ? end + 1 : NULL;
@@ -79,7 +81,8 @@ static enum outcome compose(char *text, const struct picture *in, struct picture
     return PASSED;
 }
 
-static enum outcome prove_composition(const char *text, const struct picture *in, const struct picture *plain, struct story *story) {
+static enum outcome prove_composition(const char *text, const struct picture *in, const struct picture *plain,
+                                      struct story *story) {
     char copy[4096];
     struct picture out;
     snprintf(copy, sizeof copy, "%s", text);

@@ -12,7 +12,10 @@ struct example {
     const char *values[6];
 };
 static const struct example examples[] = {
-    {"conv", "mask", true, {"1 2 1;2 4 2;1 2 1", "-1 0 1", "'0.1,0.2,1;0.3,-0.4,0;1,0.25,2'", "sobel_x", "0.5 -0.3 0.1 0.2 0.5", "1;-2;3;0;1"}},
+    {"conv",
+     "mask",
+     true,
+     {"1 2 1;2 4 2;1 2 1", "-1 0 1", "'0.1,0.2,1;0.3,-0.4,0;1,0.25,2'", "sobel_x", "0.5 -0.3 0.1 0.2 0.5", "1;-2;3;0;1"}},
     {"gray", "weights", false, {"601", "709", "average", "0.3 0.6 0.1", "0.5 0.75 -0.25", "1 0 0"}},
     {"threshold", "value", true, {"50%", "0.5", "100", "0", "20%", "3000"}},
     {"hist", "data", false, {NULL}},
@@ -34,7 +37,8 @@ static void add(char *text, size_t size, const char *format, ...) {
 
 /* Mostly small numbers, as they are windows as a rule and the images are small too; now and then far larger ones. */
 static int64_t random_integer(const imgpipe_param *p, struct rng *r, int64_t step) {
-    int64_t lo = p->min < -1e9 ? -1000 : (int64_t)p->min, hi = p->max > 1e9 ? 1000000000 : (int64_t)p->max, span = rng_chance(r, 4) ? 300 : 12;
+    int64_t lo = p->min < -1e9 ? -1000 : (int64_t)p->min, hi = p->max > 1e9 ? 1000000000 : (int64_t)p->max,
+            span = rng_chance(r, 4) ? 300 : 12;
     if (lo < 0 && hi > 0) lo = 0;
     if (span * step > hi - lo) span = (hi - lo) / step;
     return lo + step * rng_range(r, 0, span > 0 ? span : 0);
@@ -64,8 +68,10 @@ static void add_value(const imgpipe_param *p, const struct example *example, str
     case IMGPIPE_PARAM_BOOL: add(text, size, "%s", p->name); break;
     case IMGPIPE_PARAM_TEXT: break;
     case IMGPIPE_PARAM_SAMPLE:
-        if (rng_chance(r, 50)) add(text, size, "%s=%d%%", p->name, (int)rng_range(r, p->min < 0 ? -20 : 0, 110));
-        else add(text, size, "%s=%.2f", p->name, rng_chance(r, 40) ? rng_unit(r) : rng_unit(r) * 255);
+        if (rng_chance(r, 50))
+            add(text, size, "%s=%d%%", p->name, (int)rng_range(r, p->min < 0 ? -20 : 0, 110));
+        else
+            add(text, size, "%s=%.2f", p->name, rng_chance(r, 40) ? rng_unit(r) : rng_unit(r) * 255);
         break;
     case IMGPIPE_PARAM_CHOICE:
         while (p->choices[count]) count++;
