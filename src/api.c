@@ -10,7 +10,7 @@
 #include <string.h>
 
 imgpipe_run_options imgpipe_run_options_default(void) {
-    return (imgpipe_run_options){.struct_size = sizeof(imgpipe_run_options), .level = -1, .max_pixels = (uint64_t)16 << 30,
+    return (imgpipe_run_options){.struct_size = sizeof(imgpipe_run_options),  .level = -1, .alpha = -1, .max_pixels = (uint64_t)16 << 30,
                                  .background = {1, 1, 1}};
 }
 
@@ -96,7 +96,9 @@ static imgpipe_status open_source(struct job *job, const char *path, imgpipe_err
     struct input *input;
     imgpipe_status failed = input_open(path, &job->context->cancel, &input, error);
     if (failed) return failed;
-    struct source_options options = {&job->context->log, job->options->max_pixels, job->context->memory};
+    struct source_options options = {.log = &job->context->log, .max_pixels = job->options->max_pixels, .memory = job->context->memory,
+                                     .page = job->options->page, .alpha = job->options->alpha,
+                                     .allow_truncated = job->options->allow_truncated};
     return source_open(input, &options, &job->source, error);
 }
 
@@ -108,8 +110,8 @@ static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error
     imgpipe_status failed = outfile_open(path, job->options->overwrite == IMGPIPE_OVERWRITE_NEVER, &job->out, error);
     if (failed) return failed;
     outfile_cancel(job->out, &job->context->cancel);
-    struct sink_options options = {&job->context->log, job->options->level < 0 ? 4 : job->options->level,
-                                   job->options->quality ? job->options->quality : 90};
+    struct sink_options options = {.log = &job->context->log, .level = job->options->level < 0 ? 4 : job->options->level,
+                                   .quality = job->options->quality ? job->options->quality : 90, .subsampling = 444};
     return job->encoder->open(job->out, info, &options, &job->sink, error);
 }
 
@@ -135,7 +137,9 @@ static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_e
     }
     plan_print(job->plan, &context->log);
     log_line(&context->log, IMGPIPE_LOG_DETAIL, "device: %s", why);
+    const struct backend *chosen = run.backend;
     failed = run_plan(&run, error);
+    if (run.backend != chosen) snprintf(why, sizeof why, "%s (took over from the GPU)", run.backend->ops->name);
     double write = job->out ? outfile_seconds(job->out) : 0, read = job->source->input ? input_seconds(job->source->input) : 0;
     if (report) {
         report->in = job->plan->in;

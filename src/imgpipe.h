@@ -151,6 +151,12 @@ typedef struct imgpipe_run_options {
     int64_t strip_rows;     /* 0: chosen by the plan. Never changes the result. */
     int64_t step_rows;      /* 0: chosen by the plan. Never changes the result. */
     double background[3];   /* what alpha is blended over for kinds without alpha, 0 … 1; default white */
+    int page;               /* which page of several, from 1; 0: the only one */
+    int alpha;              /* -1: extra channels are what the file says; 0: data; 1: alpha */
+    int subsampling;        /* JPEG: 444, 422 or 420; 0: 420 if the input is a JPEG with that, else 444 */
+    int strip;              /* 0: carry everything over; 1: nothing but the ICC profile; 2: nothing */
+    bool auto_orient;       /* turn the pixels as EXIF says, instead of carrying the tag over */
+    bool allow_truncated;   /* a file that ends early gives what could be decoded, the rest 0, and a warning */
     bool poison;            /* for tests: fills buffers with garbage before use, so that a stage which reads
                                outside its declared input is found out */
 } imgpipe_run_options;

@@ -3,6 +3,7 @@
 #ifndef SINK_H
 #define SINK_H
 #include "log.h"
+#include "metadata.h"
 #include "outfile.h"
 
 struct sink;
@@ -11,6 +12,9 @@ struct sink_options {
     const struct log *log;
     int level;              /* 0 … 9 */
     int quality;            /* 1 … 100 */
+    int subsampling;        /* 444, 422 or 420 */
+    const struct metadata *metadata; /* what is to be carried, already chosen; may be NULL; outlives the sink */
+    const struct storage *storage;   /* of the input if it is of the same kind, else NULL */
 };
 
 /* Consecutive rows of the output in memory. `encoded` belongs to the sink between encode() and commit(). */
@@ -48,6 +52,7 @@ struct sink {
 /* One file kind as written and described: also the row of --list-formats. */
 struct encoder {
     imgpipe_codec_info info;
+    unsigned carries;       /* of enum metadata_carried */
     /* The nearest format that this kind can hold: `want` itself if it can. Never fails. */
     imgpipe_format (*accept)(imgpipe_format want);
     bool (*size_fits)(int64_t width, int64_t height);

@@ -3,6 +3,7 @@
 #define SOURCE_H
 #include "input.h"
 #include "log.h"
+#include "metadata.h"
 
 struct source;
 
@@ -10,6 +11,9 @@ struct source_options {
     const struct log *log;
     uint64_t max_pixels;    /* 0: no limit */
     uint64_t memory;        /* budget for an image that cannot be streamed */
+    int page;               /* from 1; 0: the only one */
+    int alpha;              /* -1: as the file says; 0: extra channels are data; 1: the last of 2 or 4 is alpha */
+    bool allow_truncated;
 };
 
 struct source_ops {
@@ -31,6 +35,8 @@ struct source {
     const unsigned char *pixels;
     ptrdiff_t stride;
     int64_t next_row;           /* how many rows read() has given */
+    struct metadata metadata;   /* owned: source_close() frees it; decoders fill it in open() */
+    struct storage storage;
     const char *codec;          /* name of the file kind, for the sink's defaults */
 };
 

@@ -86,7 +86,7 @@ static imgpipe_image random_image(imgpipe_info info) {
 
 /* Reads `name` in calls of varying height. On success the pixels belong to the caller. */
 static imgpipe_status load(const char *name, imgpipe_image *image, imgpipe_error *error) {
-    struct source_options options = {.log = &test_log, .max_pixels = 1 << 20, .memory = 1 << 26};
+    struct source_options options = {.log = &test_log, .alpha = -1, .max_pixels = 1 << 20, .memory = 1 << 26};
     struct input *input;
     struct source *source;
     memset(error, 0, sizeof *error);

@@ -49,7 +49,7 @@ static imgpipe_status read_ours(const char *path, imgpipe_image *image, imgpipe_
     *image = (imgpipe_image){0};
     imgpipe_status status = input_open(path, NULL, &input, error);
     if (status) return status;
-    struct source_options options = {.log = &test_log, .max_pixels = 1 << 30, .memory = 256 << 20};
+    struct source_options options = {.log = &test_log, .alpha = -1, .max_pixels = 1 << 30, .memory = 256 << 20};
     status = source_open(input, &options, &source, error);
     if (status) return status;
     image->info = source->info;
