@@ -151,6 +151,19 @@ static void *driver_main(void *argument) {
     return NULL;
 }
 
+/* With -v: when the first tiles went through each stream, in milliseconds, so that one sees what overlaps. */
+#define TRACED_TILES 12
+
+static void trace_tile(const struct backend_pass *bp, const struct cuda_mark *mark) {
+    const cudaEvent_t events[6] = {mark->up0, mark->up1, mark->compute0, mark->compute1, mark->down0, mark->down1};
+    float at[6];
+    if (bp->drained >= TRACED_TILES || !bp->io.log) return;
+    for (int i = 0; i < 6; i++)
+        if (cudaEventElapsedTime(&at[i], bp->origin, events[i]) != cudaSuccess) return;
+    log_line(bp->io.log, IMGPIPE_LOG_DETAIL, "tile %2lld: upload %7.3f to %7.3f ms, compute %7.3f to %7.3f, download %7.3f to %7.3f",
+             (long long)bp->drained, (double)at[0], (double)at[1], (double)at[2], (double)at[3], (double)at[4], (double)at[5]);
+}
+
 static imgpipe_status await_tile(struct backend_pass *bp, struct cuda_mark *mark, imgpipe_error *error) {
     float up, compute, down;
     CUDA_TRY(cudaEventSynchronize(mark->down1));
@@ -160,6 +173,7 @@ static imgpipe_status await_tile(struct backend_pass *bp, struct cuda_mark *mark
     bp->seconds[BACKEND_UPLOAD] += up * 1e-3;
     bp->seconds[BACKEND_COMPUTE] += compute * 1e-3;
     bp->seconds[BACKEND_DOWNLOAD] += down * 1e-3;
+    trace_tile(bp, mark);
     return IMGPIPE_OK;
 }
 
@@ -215,6 +229,7 @@ static void cuda_close(struct backend_pass *bp, double seconds[3]) {
         for (int k = 0; k < 6; k++)
             if (events[k]) cudaEventDestroy(events[k]);
     }
+    if (bp->origin) cudaEventDestroy(bp->origin);
     cuda_pass_release(bp);
     for (int i = 0; i < 3; i++) seconds[i] += bp->seconds[i];
     pthread_cond_destroy(&bp->wake);
@@ -238,6 +253,7 @@ static imgpipe_status check_stages(const struct pass *pass, imgpipe_error *error
 }
 
 static imgpipe_status make_events(struct backend_pass *bp, imgpipe_error *error) {
+    CUDA_TRY(cudaEventCreate(&bp->origin));
     for (int i = 0; i < CUDA_MARKS; i++) {
         struct cuda_mark *mark = &bp->marks[i];
         cudaEvent_t *events[] = {&mark->up0, &mark->up1, &mark->compute0, &mark->compute1, &mark->down0, &mark->down1};

@@ -58,6 +58,7 @@ struct backend_pass {
     int64_t tiles, drained; /* tiles enqueued and tiles completed, from the first tile of the image on */
     int64_t uploaded;       /* input rows that have been sent */
     double seconds[3];
+    cudaEvent_t origin;     /* when the first tile's upload began, for the trace */
     /* The driver enqueues the work of strips; the completer waits for tiles and reports strips. Two threads, because a
      * strip must be enqueued while the one before is waited for. */
     pthread_t driver, completer;

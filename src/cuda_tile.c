@@ -4,6 +4,14 @@
 #include "status.h"
 
 #include <stdio.h>
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define TRACE_BEGIN(name) nvtxRangePushA(name)
+#define TRACE_END() nvtxRangePop()
+#else
+#define TRACE_BEGIN(name) ((void)0)
+#define TRACE_END() ((void)0)
+#endif
 
 static int64_t row_bytes(const struct edge *edge) { return edge->info.width * (int64_t)imgpipe_pixel_size(edge->info.format); }
 
@@ -152,6 +160,7 @@ imgpipe_status cuda_tile_enqueue(struct backend_pass *bp, int64_t index, struct 
     if (cuda_pass_whole(bp)) in1 = bp->edges[0].rows; /* the window may read any of it */
     imgpipe_status failed = wait_for_slots(bp, in1, error);
     if (failed) return failed;
+    if (bp->tiles == 0) CUDA_TRY(cudaEventRecord(bp->origin, backend->up));
     CUDA_TRY(cudaEventRecord(mark->up0, backend->up));
     if ((failed = upload(bp, in1, error))) return failed;
     CUDA_TRY(cudaEventRecord(mark->up1, backend->up));
@@ -159,7 +168,10 @@ imgpipe_status cuda_tile_enqueue(struct backend_pass *bp, int64_t index, struct 
     if (bp->tiles >= CUDA_OUT_TILES) /* the tile that had this slot of the output must have come down */
         CUDA_TRY(cudaStreamWaitEvent(backend->compute, bp->marks[(bp->tiles - CUDA_OUT_TILES) % CUDA_MARKS].down1, 0));
     CUDA_TRY(cudaEventRecord(mark->compute0, backend->compute));
-    if ((failed = compute(bp, index, out_slot, error))) return failed;
+    TRACE_BEGIN("imgpipe tile");
+    failed = compute(bp, index, out_slot, error);
+    TRACE_END();
+    if (failed) return failed;
     CUDA_TRY(cudaEventRecord(mark->compute1, backend->compute));
     CUDA_TRY(cudaStreamWaitEvent(backend->down, mark->compute1, 0));
     CUDA_TRY(cudaEventRecord(mark->down0, backend->down));

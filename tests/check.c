@@ -1,6 +1,6 @@
 /* check: compares every filter with its definition and proves that no way of running a chain changes a byte.
  *
- *   check [--seed N] [--case K] [--quick] [--chains N] [--device NAME] [--isa NAME] [--list] [--bench] [-v] [PATTERN...]
+ *   check [--seed N] [--case K] [--quick] [--small] [--chains N] [--device NAME] [--isa NAME] [--list] [--bench] [-v] [PATTERN...]
  *
  * Patterns are parts of names, or globs. A failure prints the command that replays it. Exit status: 0 all passed, 1 some
  * failed, 2 usage, 77 the device is not there. */
@@ -8,6 +8,7 @@
 #include "oracle.h"
 #include <errno.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,7 @@ static enum outcome oracle_case(const void *of, struct rng *r, struct story *sto
     do c.in.format = format_random(r);
     while (oracle->accepts && !oracle->accepts(c.in.format));
     size_random(r, oracle->limit, &c.in.width, &c.in.height);
+    if (check_options.small) size_small(&c.in);
     c.content = content_random(c.in.format.type, r);
     oracle->make(&c, r);
     /* A long mask is shown in part; the replay shows it all under a debugger. */
@@ -130,27 +132,51 @@ bool name_matches(const char *name, char **patterns, int count) {
 static void tell_failure(const struct check_test *test, long number, const struct story *story) {
     printf("FAIL %s, case %ld: %s\n     %s\n     replay: check --seed %llu --case %ld", test->name, number, story->what, story->why,
            (unsigned long long)check_options.seed, number);
-    if (check_options.quick) printf(" --quick"); /* it decides how many variants are tried */
+    if (check_options.quick) printf(check_options.small ? " --small" : " --quick"); /* it decides how many variants are tried */
     if (strcmp(check_options.device, "cpu")) printf(" --device %s", check_options.device);
     if (check_options.isa >= 0) printf(" --isa %s", imgpipe_isa_name(check_options.isa));
     printf(" '%s'\n", test->name);
     fflush(stdout);
 }
 
+/* The case under way, so that a crash can be replayed too. */
+static const struct check_test *current_test;
+static long current_case;
+static struct story current_story;
+
+static void crashed(int number) {
+    snprintf(current_story.why, sizeof current_story.why, "crashed by signal %d", number);
+    tell_failure(current_test, current_case, &current_story);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* A sanitizer that is watching has more to say about a crash. */
+static void crashes_told(void) {
+#ifndef __SANITIZE_ADDRESS__
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], crashed);
+#else
+    (void)crashed;
+#endif
+}
+
 /* Runs one test's cases. A test whose cases are nearly all refused has tested nothing and fails. */
 static bool test_run(const struct check_test *test) {
-    static struct story story;
+    struct story *story = &current_story;
     long cases = check_options.quick ? test->quick : test->full, passed = 0, refused = 0, failed = 0;
+    if (check_options.small) cases = cases / 8 < 12 ? cases < 12 ? cases : 12 : cases / 8;
     double began = seconds();
     for (long k = 0; k < cases && failed < 3; k++) {
         if (check_options.only_case >= 0 && k != check_options.only_case) continue;
         struct rng r = {hash_bytes(test->name, strlen(test->name), check_options.seed * 1000003 + (uint64_t)k)};
-        memset(&story, 0, sizeof story);
-        enum outcome outcome = test->run(test->of, &r, &story);
+        memset(story, 0, sizeof *story);
+        current_test = test, current_case = k;
+        enum outcome outcome = test->run(test->of, &r, story);
         passed += outcome == PASSED, refused += outcome == REFUSED, failed += outcome == FAILED;
-        if (outcome == FAILED) tell_failure(test, k, &story);
+        if (outcome == FAILED) tell_failure(test, k, story);
         if (check_options.verbose && outcome != FAILED)
-            printf("     %s %s %s\n", outcome == PASSED ? "ok" : "refused", story.what, story.why);
+            printf("     %s %s %s\n", outcome == PASSED ? "ok" : "refused", story->what, story->why);
     }
     bool empty = check_options.only_case < 0 && cases >= 10 && passed * 4 < cases && !failed;
     printf("%-4s %-18s %5ld passed, %ld refused, %ld failed, %.1f s%s\n", failed || empty ? "FAIL" : "ok", test->name, passed,
@@ -171,7 +197,8 @@ static int device_absent(void) {
 
 static int usage(const char *what) {
     fprintf(stderr,
-            "check: %s\nusage: check [--seed N] [--case K] [--quick] [--chains N] [--device NAME] [--isa NAME] [--list] [--bench] "
+            "check: %s\nusage: check [--seed N] [--case K] [--quick] [--small] [--chains N] [--device NAME] [--isa NAME] [--list] "
+            "[--bench] "
             "[-v] [PATTERN...]\n",
             what);
     return 2;
@@ -198,6 +225,8 @@ static int options_read(int argc, char **argv, struct modes *modes, int *pattern
         bool flag = true;
         if (!strcmp(a, "--quick"))
             o->quick = true;
+        else if (!strcmp(a, "--small"))
+            o->small = o->quick = true;
         else if (!strcmp(a, "--list"))
             modes->list = true;
         else if (!strcmp(a, "--bench"))
@@ -235,6 +264,7 @@ int main(int argc, char **argv) {
     struct modes modes = {false, false};
     int patterns, failed = 0, ran = 0, status = options_read(argc, argv, &modes, &patterns);
     if (status >= 0) return status;
+    crashes_told();
     int count = oracle_tests(tests, 64);
     count += prover_tests(tests + count, 64 - count);
     if (!modes.list && (status = device_absent())) return status;

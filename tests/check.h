@@ -8,6 +8,7 @@ struct check_options {
     long only_case; /* -1: all */
     long chains;    /* random chains to try; -1: the usual number */
     bool quick, verbose;
+    bool small;          /* small images and windows, few cases: for slow checkers of memory */
     const char *device; /* "cpu", or the device whose results are compared with the CPU's */
     int isa;            /* index, or -1: any */
 };

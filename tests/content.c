@@ -236,6 +236,11 @@ void size_random(struct rng *r, int limit, int64_t *width, int64_t *height) {
     }
 }
 
+void size_small(imgpipe_info *info) {
+    if (info->width > 150) info->width = 150;
+    if (info->height > 60) info->height = 60;
+}
+
 const char *info_text(const imgpipe_info *info, char text[64]) {
     static const char *const types[] = {"u8", "u16", "f32"};
     snprintf(text, 64, "%s*%d%s %lldx%lld", types[info->format.type], info->format.channels, info->format.alpha ? "a" : "",

@@ -55,6 +55,8 @@ enum content content_random(imgpipe_type type, struct rng *r);
 
 imgpipe_format format_random(struct rng *r);
 /* Sizes that break things: 1×1, 1×N, N×1, tiny, odd, and now and then a very long row or column. `limit` is for the usual. */
+/* Cuts a size down to what a slow checker of memory manages. */
+void size_small(imgpipe_info *info);
 void size_random(struct rng *r, int limit, int64_t *width, int64_t *height);
 /* "u16×4a 13×7" */
 const char *info_text(const imgpipe_info *info, char text[64]);

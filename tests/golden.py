@@ -71,7 +71,7 @@ def parse(raw):
 
 def checksum(binary, folder, image, chain, options):
     out = os.path.join(folder, "out." + ("pfm" if options else "pam"))
-    command = [binary, "-q", os.path.join(HERE, image), "-f", chain, "-o", out] + options
+    command = binary + ["-q", os.path.join(HERE, image), "-f", chain, "-o", out] + options
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode:
         return f"failed: {done.stderr.strip()}"
@@ -82,13 +82,13 @@ def checksum(binary, folder, image, chain, options):
 
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--update"]
-    if len(arguments) != 1:
-        sys.exit("usage: golden.py IMGPIPE [--update]")
+    if not arguments:
+        sys.exit("usage: golden.py IMGPIPE [OPTIONS OF IMGPIPE, such as --device cuda] [--update]")
     found = {}
     with tempfile.TemporaryDirectory(prefix="imgpipe-golden-") as folder:
         for image, chain, options in jobs():
             label = f"{os.path.basename(image)} | {chain} | {' '.join(options)}"
-            found[label] = checksum(arguments[0], folder, image, chain, options)
+            found[label] = checksum(arguments, folder, image, chain, options)
     broken = [label for label, line in found.items() if line.startswith("failed")]
     for label in broken:
         print(f"FAIL {label}: {found[label]}")

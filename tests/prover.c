@@ -104,6 +104,7 @@ static enum outcome prove_chain(const char *text, bool composition, int limit, s
     struct picture in, plain;
     struct variant v = variant_plain();
     size_random(r, limit, &info.width, &info.height);
+    if (check_options.small) size_small(&info);
     enum content content = content_random(info.format.type, r);
     story_add(story, "%s on %s, %s", text, info_text(&info, line), content_names[content]);
     if (imgpipe_chain_parse(text, &chain, &error)) return snprintf(story->why, sizeof story->why, "%s", error.message), REFUSED;
