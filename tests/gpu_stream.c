@@ -53,7 +53,7 @@ static double bare_copies(unsigned char *in, size_t up, unsigned char *out, size
 
 static void print_line(void *user, imgpipe_log_level level, const char *message) {
     (void)level;
-    if (*(bool *)user) printf("    %s\n", message);
+    if ((*(int *)user)-- > 0) printf("    %s\n", message);
 }
 
 static void measure(imgpipe_context *context, const char *text, const imgpipe_image *in, unsigned char *out_pixels) {
@@ -92,10 +92,10 @@ int main(int argc, char **argv) {
     imgpipe_context_options options = imgpipe_context_options_default();
     imgpipe_context *context = NULL;
     imgpipe_error error;
-    bool talk = true;
+    int lines = 16;
     options.device = "cuda";
     options.log = print_line;
-    options.user = &talk;
+    options.user = &lines;
     if (imgpipe_context_new(&options, &context, &error)) {
         printf("SKIP: %s\n", error.message);
         return 77;
@@ -108,7 +108,6 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i + 8 <= bytes; i += 8) *(uint64_t *)((unsigned char *)in.pixels + i) = state = state * 6364136223846793005u + 1442695040888963407u;
     printf("%lld x %lld RGB8, %.2f GiB, pinned\n", (long long)in.info.width, (long long)in.info.height, (double)bytes / (1 << 30));
     measure(context, "gray,blur=1,median=3", &in, out); /* also shows the first tiles on their way */
-    talk = false;
     measure(context, "gray", &in, out);
     measure(context, "invert,levels=10:240,blur=1", &in, out);
     measure(context, "blur=2", &in, out);
