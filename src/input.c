@@ -30,8 +30,19 @@ struct input {
     int fault; /* errno of a failed read, or 0 */
     char fault_text[128];
     char *name;
+    const unsigned char *memory; /* input_memory(): the bytes, of which the first memory_at are read; then fd is -1 */
+    size_t memory_size, memory_at;
     unsigned char buffer[BUFFER_SIZE];
 };
+
+static size_t read_memory(struct input *input, void *to, size_t size) {
+    size_t left = input->memory_size - input->memory_at;
+    if (size > left) size = left;
+    if (size) memcpy(to, input->memory + input->memory_at, size);
+    input->memory_at += size;
+    input->at_end = size == 0;
+    return size;
+}
 
 /* Sleeps until a pipe has something to give; false when the caller does not want to wait any longer. */
 static bool await_bytes(struct input *input) {
@@ -46,6 +57,7 @@ static bool await_bytes(struct input *input) {
 /* One read(2) that brings at least a byte unless the end or a fault is reached. */
 static size_t read_some(struct input *input, void *to, size_t size) {
     if (input->at_end || input->fault) return 0;
+    if (input->memory) return read_memory(input, to, size);
     double begin = clock_now();
     ssize_t got = -1;
     do {
@@ -114,30 +126,56 @@ static imgpipe_status open_file(struct input *input, const char *path, imgpipe_e
     return IMGPIPE_OK;
 }
 
-imgpipe_status input_open(const char *path, const struct cancel *cancel, struct input **result, imgpipe_error *error) {
-    *result = NULL;
-    if (!path || !*path) return error_set(error, IMGPIPE_ERROR_INPUT, "cannot open an input: its name is empty; name a file");
+static struct input *new_input(const char *path, imgpipe_error *error) {
     struct input *input = malloc(sizeof *input);
     char *name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
     if (!input || !name) {
         free(input);
         free(name);
-        return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot open '%s': not enough memory; free some", path);
+        error_set(error, IMGPIPE_ERROR_MEMORY, "cannot open '%s': not enough memory; free some", path);
+        return NULL;
     }
     memset(input, 0, offsetof(struct input, buffer));
     input->fd = -1;
-    input->cancel = cancel;
     input->name = name;
+    return input;
+}
+
+/* The first read finds out whether there is anything at all. */
+static imgpipe_status first_bytes(struct input *input, imgpipe_error *error) {
+    fill(input, 1);
+    if (input->fault)
+        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", input->name,
+                         input->fault_text);
+    if (input->end == 0)
+        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is empty (0 bytes); check what wrote it", input->name);
+    return IMGPIPE_OK;
+}
+
+imgpipe_status input_memory(const void *bytes, size_t size, bool can_seek, struct input **result, imgpipe_error *error) {
+    *result = NULL;
+    struct input *input = new_input("memory", error);
+    if (!input) return IMGPIPE_ERROR_MEMORY;
+    input->memory = bytes;
+    input->memory_size = size;
+    input->can_seek = can_seek;
+    input->size = can_seek ? size : 0;
+    imgpipe_status status = first_bytes(input, error);
+    if (status == IMGPIPE_OK)
+        *result = input;
+    else
+        input_close(input);
+    return status;
+}
+
+imgpipe_status input_open(const char *path, const struct cancel *cancel, struct input **result, imgpipe_error *error) {
+    *result = NULL;
+    if (!path || !*path) return error_set(error, IMGPIPE_ERROR_INPUT, "cannot open an input: its name is empty; name a file");
+    struct input *input = new_input(path, error);
+    if (!input) return IMGPIPE_ERROR_MEMORY;
+    input->cancel = cancel;
     imgpipe_status status = open_file(input, path, error);
-    if (status == IMGPIPE_OK) {
-        fill(input, 1);
-        if (input->fault) {
-            status =
-                error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", name, input->fault_text);
-        } else if (input->end == 0) {
-            status = error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is empty (0 bytes); check what wrote it", name);
-        }
-    }
+    if (status == IMGPIPE_OK) status = first_bytes(input, error);
     if (status != IMGPIPE_OK) {
         input_close(input);
         return status;
@@ -195,7 +233,11 @@ bool input_seek(struct input *input, uint64_t offset) {
         input->offset = offset;
         return true;
     }
-    if (offset > (uint64_t)INT64_MAX - input->base || lseek(input->fd, (off_t)(input->base + offset), SEEK_SET) < 0) return false;
+    if (input->memory) {
+        input->memory_at = offset < input->memory_size ? (size_t)offset : input->memory_size;
+    } else if (offset > (uint64_t)INT64_MAX - input->base || lseek(input->fd, (off_t)(input->base + offset), SEEK_SET) < 0) {
+        return false;
+    }
     input->start = input->end = 0;
     input->offset = offset;
     input->at_end = false;
@@ -219,6 +261,27 @@ double input_seconds(const struct input *input) {
 }
 uint64_t input_taken(const struct input *input) {
     return input->taken;
+}
+
+imgpipe_status input_read_all(struct input *input, uint64_t budget, unsigned char **bytes, size_t *size, imgpipe_error *error) {
+    uint64_t known = input->size > input->offset ? input->size - input->offset : 0;
+    size_t capacity = known ? (size_t)known + 1 : (size_t)64 * 1024;
+    *bytes = NULL;
+    *size = 0;
+    for (;;) {
+        if (budget && capacity > budget)
+            return error_set(error, IMGPIPE_ERROR_MEMORY,
+                             "cannot read '%s': this kind is read as a whole, and the file alone exceeds the memory budget; raise "
+                             "--memory", input->name);
+        unsigned char *grown = realloc(*bytes, capacity);
+        if (!grown) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read '%s': not enough memory; free some", input->name);
+        *bytes = grown;
+        *size += input_read(input, *bytes + *size, capacity - *size);
+        if (*size < capacity) break;
+        capacity = capacity > SIZE_MAX / 2 ? SIZE_MAX : capacity * 2;
+    }
+    if (!input->fault) return IMGPIPE_OK;
+    return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", input->name, input->fault_text);
 }
 
 void input_close(struct input *input) {

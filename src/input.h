@@ -9,10 +9,15 @@ struct input;
 /* Opens `path` ("-": standard input). A missing, unreadable or empty file, or a folder, gives IMGPIPE_ERROR_INPUT with a message
  * that says so. `cancel` (may be NULL; must outlive the input) is asked while a pipe has nothing to give. */
 imgpipe_status input_open(const char *path, const struct cancel *cancel, struct input **input, imgpipe_error *error);
+/* Bytes in memory, which must outlive the input; without `can_seek` they come like those of a pipe. */
+imgpipe_status input_memory(const void *bytes, size_t size, bool can_seek, struct input **input, imgpipe_error *error);
 /* Looks at up to `size` of the next bytes without taking them (size <= 4096); returns how many there are. */
 size_t input_peek(struct input *input, const unsigned char **bytes, size_t size);
 /* Reads up to `size` bytes; fewer only at the end or after an error. */
 size_t input_read(struct input *input, void *to, size_t size);
+/* All that is left, for decoders that need the file as a whole. More than `budget` bytes (0: no limit) are refused. *bytes is to be
+ * freed by the caller in any case. */
+imgpipe_status input_read_all(struct input *input, uint64_t budget, unsigned char **bytes, size_t *size, imgpipe_error *error);
 /* False on pipes. Offsets are from the start of the file. */
 bool input_can_seek(const struct input *input);
 bool input_seek(struct input *input, uint64_t offset);
