@@ -140,9 +140,9 @@ def blur(c):
                 if sigma != 2 and border not in ("clamp", "wrap"):
                     continue
                 bound = 2e-6 * max(1, (2 * radius + 1) / 33) if sample_type == "f32" else 1
-                c.check(f"{sample_type} {'rgb' if sigma == 2 else 'gray'}", f"blur={sigma}:border={border}", "scipy gaussian_filter",
-                        channels(lambda a: ndimage.gaussian_filter(a.astype(np.float64), sigma, mode=mode, truncate=radius / sigma)),
-                        bound)
+                c.check(f"{sample_type} {'rgb' if sigma == 2 else 'gray'}", f"blur={sigma}:border={border}",
+                        "scipy gaussian_filter", channels(lambda a: ndimage.gaussian_filter(
+                            a.astype(np.float64), sigma, mode=mode, truncate=radius / sigma)), bound)
     c.check("u8 rgb", "blur=3", "cv2.GaussianBlur",
             lambda a: cv2.GaussianBlur(a.astype(np.float64), (19, 19), 3, borderType=REPLICATE), 1)
     c.check("u8 gray", "blur=sigma_x=4:sigma_y=1", "cv2.GaussianBlur", lambda a: cv2.sepFilter2D(

@@ -34,6 +34,8 @@ struct variant variant_random(struct rng *r) {
     static const int64_t strips[] = {0, 1, 2, 5, 7, 16, 64}, steps[] = {0, 1, 2, 3, 8, 32};
     struct variant v = {check_options.device,       (int)rng_range(r, 1, 3),   (int)rng_range(r, 0, isa_count() - 1),
                         strips[rng_range(r, 0, 6)], steps[rng_range(r, 0, 5)], rng_chance(r, 50)};
+    /* A device has no use for instruction sets, and every context takes some of its memory. */
+    if (strcmp(v.device, "cpu")) v.isa = 0;
     if (check_options.isa >= 0) v.isa = check_options.isa;
     return v;
 }
