@@ -71,6 +71,9 @@ bool metadata_add_text(struct metadata *metadata, const char *key, const char *v
 void metadata_read_exif(struct metadata *metadata);
 /* Writes `orientation` (1 ... 8) into the EXIF block where that has the tag, and sets the field. */
 void metadata_set_orientation(struct metadata *metadata, int orientation);
+/* Makes EXIF say `orientation` where no tag in it does yet, so that an output of another kind keeps it; false when there is no
+ * memory. */
+bool metadata_add_orientation(struct metadata *metadata);
 /* Removes the embedded preview (IFD 1 and its JPEG) from the EXIF block: it would show the old pixels. */
 void metadata_drop_preview(struct metadata *metadata);
 /* The colour space that the ICC profile is for: "RGB ", "GRAY", "CMYK", or "" without a profile. */
