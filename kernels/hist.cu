@@ -60,9 +60,16 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) u8_kernel(const __grid_consta
             if (left <= 0) continue;
 #pragma unroll
             for (int k = 0; k < bytes<C>::load; k += 16) {
-                if (k >= left) continue; /* strides are multiples of 256, so a vector that begins in the row lies in memory */
-                uint4 vector = *(const uint4 *)(p.row + x + k);
-                uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
+                if (k >= left) continue;
+                uint32_t words[4] = {0, 0, 0, 0};
+                if (k + 16 <= left) {
+                    uint4 vector = *(const uint4 *)(p.row + x + k);
+                    words[0] = vector.x, words[1] = vector.y, words[2] = vector.z, words[3] = vector.w;
+                } else {
+#pragma unroll
+                    for (int j = 0; j < 16; j++)
+                        if (k + j < left) words[j / 4] |= (uint32_t)p.row[x + k + j] << j % 4 * 8;
+                }
 #pragma unroll
                 for (int j = 0; j < 16; j++)
                     if (k + j < left) {
