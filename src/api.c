@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "context.h"
 #include "filter.h"
+#include "metadata_carry.h"
 #include "outfile.h"
 #include "run.h"
 #include "status.h"
@@ -57,6 +58,13 @@ static imgpipe_status check_options(const imgpipe_context *context, const imgpip
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "level %d: the range is 0 (store) to 9 (smallest)", options->level);
     if (options->quality < 0 || options->quality > 100)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "quality %d: the range is 1 to 100", options->quality);
+    int sampling = options->subsampling;
+    if (sampling != 0 && sampling != 444 && sampling != 422 && sampling != 420)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "subsampling %d: the choices are 444, 422 and 420", sampling);
+    if (options->page < 0) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "page %d: pages are counted from 1", options->page);
+    if (options->alpha < -1 || options->alpha > 1 || options->strip < 0 || options->strip > 2)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "alpha %d, strip %d: the ranges are -1 to 1 and 0 to 2", options->alpha,
+                         options->strip);
     if (options->strip_rows < 0 || options->step_rows < 0)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "rows of a strip or step: the number must not be negative");
     for (int c = 0; c < 3; c++)
@@ -73,6 +81,8 @@ static struct plan_options plan_options(const struct job *job, bool no_output) {
     if (job->encoder) {
         options.accept = job->encoder->accept;
         options.kind = job->encoder->info.name;
+        if (job->source && carry_must_turn(&job->source->metadata, job->encoder->carries, job->options->strip, job->options->auto_orient))
+            options.orientation = job->source->metadata.orientation;
     }
     return options;
 }
@@ -102,16 +112,32 @@ static imgpipe_status open_source(struct job *job, const char *path, imgpipe_err
     return source_open(input, &options, &job->source, error);
 }
 
+/* From here on the source's metadata are what the output carries. */
+static imgpipe_status carry_metadata(struct job *job, imgpipe_error *error) {
+    const struct plan *plan = job->plan;
+    struct carry carry = {.in = plan->in, .out = plan->out, .changed = plan->changed, .chart = plan->chart, .turned = plan->turned,
+                          .strip = job->options->strip, .carries = job->encoder->carries, .kind = job->encoder->info.name,
+                          .log = &job->context->log};
+    if (metadata_carry(&job->source->metadata, &carry)) return IMGPIPE_OK;
+    return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for what the file says beside its pixels; free some");
+}
+
 static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error *error) {
     const imgpipe_info *info = &job->plan->out;
     if (job->encoder->size_fits && !job->encoder->size_fits(info->width, info->height))
         return error_set(error, IMGPIPE_ERROR_INPUT, "%s: %s cannot hold an image of %lld x %lld pixels; choose png", path,
                          job->encoder->info.name, (long long)info->width, (long long)info->height);
-    imgpipe_status failed = outfile_open(path, job->options->overwrite == IMGPIPE_OVERWRITE_NEVER, &job->out, error);
+    imgpipe_status failed = carry_metadata(job, error);
+    if (!failed) failed = outfile_open(path, job->options->overwrite == IMGPIPE_OVERWRITE_NEVER, &job->out, error);
     if (failed) return failed;
     outfile_cancel(job->out, &job->context->cancel);
+    /* How the input was stored says something to an output of the same kind only. */
+    bool same = job->source->codec && strcmp(job->source->codec, job->encoder->info.name) == 0;
+    int sampling = job->options->subsampling;
     struct sink_options options = {.log = &job->context->log, .level = job->options->level < 0 ? 4 : job->options->level,
-                                   .quality = job->options->quality ? job->options->quality : 90, .subsampling = 444};
+                                   .quality = job->options->quality ? job->options->quality : 90,
+                                   .subsampling = sampling ? sampling : same && job->source->storage.subsampling == 420 ? 420 : 444,
+                                   .metadata = &job->source->metadata, .storage = same ? &job->source->storage : NULL};
     return job->encoder->open(job->out, info, &options, &job->sink, error);
 }
 

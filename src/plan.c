@@ -44,6 +44,7 @@ static imgpipe_status add_node(struct builder *b, struct node node, imgpipe_info
     }
     pass->edges = edges;
     pass->nodes[pass->node_count++] = node;
+    if (node.kind != NODE_COPY) b->plan->changed = true;
     edges[pass->node_count] = (struct edge){.info = out};
     if (node.kind == NODE_LOCAL) {
         imgpipe_rect all = node_need(&node, &edges[pass->node_count], 0, out.height);
@@ -147,6 +148,7 @@ static imgpipe_status add_gather(struct builder *b, imgpipe_stage *stage) {
     if (failed) return failed;
     b->pass->render = stage;
     b->info = stage->out;
+    b->plan->chart = b->plan->changed = true;
     return begin_pass(b);
 }
 
@@ -155,6 +157,7 @@ static imgpipe_status add_whole(struct builder *b, imgpipe_stage *stage) {
     if (failed) return failed;
     b->pass->render = stage;
     b->pass->render_whole = true;
+    b->plan->changed = true;
     b->info = stage->out;
     return begin_pass(b);
 }
@@ -185,6 +188,18 @@ static imgpipe_status convert(struct builder *b, imgpipe_type type) {
         b->plan->range = stage;
     }
     return add_ops(b, &op, 1);
+}
+
+/* The engine's own stage at the end of the chain: a chart has no orientation, and side data need none. */
+static imgpipe_status add_orient(struct builder *b) {
+    struct plan *plan = b->plan;
+    if (b->options->orientation < 2 || plan->chart || b->options->no_output) return IMGPIPE_OK;
+    imgpipe_stage *stage = &plan->stages[plan->stage_count];
+    plan->orient.orientation = b->options->orientation;
+    imgpipe_status failed = stage_init(stage, &filter_orient, &plan->orient, b->options->isa, b->info, b->options->log, NULL, -1, b->error);
+    plan->stage_count++;
+    plan->turned = !failed;
+    return failed ? failed : add_stage(b, stage);
 }
 
 /* What the sink cannot hold is converted, with a notice: alpha is blended, gray becomes three channels, depth last. */
@@ -252,7 +267,7 @@ static imgpipe_status build(struct builder *b, const struct imgpipe_chain *chain
     int matter = stages_that_matter(chain, b->options, b->plan->stages, b->plan->stage_count);
     for (int i = 0; i < matter; i++)
         if ((failed = add_stage(b, &b->plan->stages[i]))) return failed;
-    if ((failed = fit_sink(b))) return failed;
+    if ((failed = add_orient(b)) || (failed = fit_sink(b))) return failed;
     /* A chart that nobody wants is not drawn. */
     if (b->options->no_output && b->plan->pass_count > 1 && b->pass->node_count == 0 && b->op_count == 0 &&
         b->pass->edges[0].gather_count == 0 && b->plan->passes[b->plan->pass_count - 2].render &&
@@ -273,7 +288,7 @@ static imgpipe_status build(struct builder *b, const struct imgpipe_chain *chain
 imgpipe_status plan_make(const struct imgpipe_chain *chain, const imgpipe_info *in, const struct plan_options *options,
                          struct plan **out, imgpipe_error *error) {
     struct plan *plan = calloc(1, sizeof *plan);
-    if (plan) plan->stages = calloc((size_t)(chain ? chain->count : 0) + 2, sizeof *plan->stages);
+    if (plan) plan->stages = calloc((size_t)(chain ? chain->count : 0) + 3, sizeof *plan->stages);
     if (!plan || !plan->stages) {
         free(plan);
         return no_memory(error);

@@ -3,6 +3,7 @@
 #ifndef PLAN_H
 #define PLAN_H
 #include "chain.h"
+#include "orient.h"
 #include "point.h"
 #include "stage.h"
 
@@ -54,6 +55,7 @@ struct plan_options {
     int depth;                      /* 0, 8, 16, 32 */
     bool no_output;
     double background[3];
+    int orientation;                /* 2 to 8: the result is turned as EXIF says by this, unless it is a chart; else 0 */
     int64_t strip_rows, step_rows;  /* 0: chosen */
     int64_t strip_bytes;            /* what a strip aims at; 0: what suits the CPU */
     /* What the sink can hold, asked at the end; NULL: anything. */
@@ -68,6 +70,9 @@ struct plan {
     imgpipe_stage *stages;          /* one for each of the chain and those that the plan adds */
     int stage_count;
     imgpipe_stage *range;           /* counts what is clamped when f32 becomes integers, or NULL */
+    struct orient_options orient;
+    bool changed;                   /* the result's pixels are not those of the input */
+    bool chart, turned;             /* the result is a chart; it has been turned */
 };
 
 imgpipe_status plan_make(const struct imgpipe_chain *chain, const imgpipe_info *in, const struct plan_options *options,

@@ -1,6 +1,7 @@
 /* Writing PNG through libpng. Rows are filtered and compressed in commit(), one after another.
  *
  * As in source_png.c every call into libpng goes through guarded(), the one place with setjmp(), and all state is in the struct. */
+#include "png_meta.h"
 #include "sink.h"
 #include "status.h"
 #include <png.h>
@@ -16,6 +17,7 @@ struct png_sink {
     bool no_space; /* the outfile did not take the bytes */
     bool no_memory;
     char reason[200];
+    struct png_chunk *chunks; /* metadata */
     struct sink_piece *piece; /* the argument of write_rows() */
 };
 
@@ -102,6 +104,7 @@ static void write_header(struct png_sink *s) {
     png_set_compression_buffer_size(s->png, 65536);
     png_set_filter(s->png, PNG_FILTER_TYPE_BASE, effort->filters);
     png_write_info(s->png, s->png_info);
+    for (const struct png_chunk *c = s->chunks; c; c = c->next) png_write_chunk(s->png, c->kind, c->bytes, c->size);
     if (wide && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(s->png);
 }
 
@@ -126,6 +129,7 @@ static imgpipe_status png_sink_finish(struct sink *sink, imgpipe_error *error) {
 static void png_sink_close(struct sink *sink) {
     struct png_sink *s = (struct png_sink *)sink;
     if (s->png) png_destroy_write_struct(&s->png, &s->png_info);
+    png_chunks_free(s->chunks);
     free(s);
 }
 
@@ -149,7 +153,7 @@ static imgpipe_status png_sink_open(struct outfile *out, const imgpipe_info *inf
         s->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, s, on_error, on_warning, s, on_malloc, on_free);
         if (s->png) s->png_info = png_create_info_struct(s->png);
     }
-    if (!s || !s->png_info) {
+    if (!s || !s->png_info || !png_chunks_make(options->metadata, &s->chunks)) {
         if (s) png_sink_close(&s->base);
         return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory; free some", outfile_name(out));
     }
@@ -182,6 +186,7 @@ const struct encoder encoder_png = {
              .writes = true,
              .streams = true,
              .types = "u8 u16"},
+    .carries = METADATA_ICC | METADATA_EXIF | METADATA_XMP | METADATA_RESOLUTION | METADATA_GAMMA | METADATA_TEXT,
     .accept = png_accept,
     .size_fits = png_size_fits,
     .open = png_sink_open,

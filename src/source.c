@@ -80,6 +80,21 @@ static const struct decoder *find_decoder(struct input *input, imgpipe_error *er
     return NULL;
 }
 
+/* --alpha: whether the last of two or four channels is alpha or data, whatever the file says of it. */
+static void override_alpha(struct source *source) {
+    imgpipe_format *format = &source->info.format;
+    bool wish = source->options.alpha > 0, even = format->channels == 2 || format->channels == 4;
+    if (source->options.alpha < 0 || format->alpha == wish) return;
+    const char *name = input_name(source->input);
+    if (even)
+        log_line(source->options.log, IMGPIPE_LOG_NOTICE, "'%s': the last of its %d channels is taken as %s", name, format->channels,
+                 wish ? "alpha" : "data, not as alpha");
+    else
+        log_line(source->options.log, IMGPIPE_LOG_NOTICE, "'%s': it has %d channel%s, and none of them can be alpha", name,
+                 format->channels, format->channels == 1 ? "" : "s");
+    format->alpha = wish && even;
+}
+
 imgpipe_status source_open(struct input *input, const struct source_options *options, struct source **source,
                            imgpipe_error *error) {
     *source = NULL;
@@ -88,8 +103,13 @@ imgpipe_status source_open(struct input *input, const struct source_options *opt
     if (status != IMGPIPE_OK) {
         *source = NULL;
         input_close(input);
+        return status;
     }
-    return status;
+    /* Only PNG says an intent; decoders that know of no metadata leave all of it zero. */
+    if (decoder != &decoder_png) (*source)->metadata.srgb_intent = -1;
+    (*source)->options = *options;
+    override_alpha(*source);
+    return IMGPIPE_OK;
 }
 
 imgpipe_status source_check_size(const struct source_options *options, const char *name, uint64_t width, uint64_t height,
@@ -148,6 +168,7 @@ imgpipe_status source_finish(struct source *source, imgpipe_error *error) {
 void source_close(struct source *source) {
     if (!source) return;
     struct input *input = source->input;
+    metadata_free(&source->metadata);
     source->ops->close(source);
     input_close(input);
 }
@@ -168,6 +189,7 @@ imgpipe_status source_memory(const imgpipe_image *image, struct source **result,
     source->info = image->info;
     source->pixels = image->pixels;
     source->stride = image->stride;
+    metadata_init(&source->metadata);
     *result = source;
     return IMGPIPE_OK;
 }

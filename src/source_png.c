@@ -2,6 +2,7 @@
  *
  * libpng reports a failure by longjmp(). Every call into it goes through guarded(), which is the one place with setjmp() and
  * has no local that changes, so nothing is clobbered; all state is in the struct, so nothing leaks. */
+#include "png_meta.h"
 #include "source.h"
 #include "status.h"
 #include <inttypes.h>
@@ -11,6 +12,8 @@
 
 /* What may be read beyond either end of a row without harm; the decoded image has as much around it. */
 #define SLACK ((size_t)IMGPIPE_ROW_SLACK)
+/* How many chunks are looked at behind the image data's begin in the search for metadata. */
+#define PARTS_LIMIT 4096
 
 struct png_source {
     struct source base;
@@ -21,11 +24,17 @@ struct png_source {
     bool no_memory;
     bool bad_checksum; /* of the decompressed image data */
     bool animated;
+    bool video_colours; /* it has a cICP chunk */
+    struct png_meta meta;
+    bool searched;      /* for metadata behind the image data, to the end of the file */
+    bool truncated;     /* the rest of the image is 0, as options.allow_truncated says */
     char pending[300]; /* warnings, held back until it is known whether an error follows; what does not fit is cut */
     char reason[300];  /* of the failure */
     /* the arguments of the work in guarded() */
     png_bytep *rows;
-    int count;
+    int count, done;      /* rows wanted, and how many of them libpng has made */
+    int64_t pass_row;     /* interlaced: the row of which pass was read last */
+    int pass;
     unsigned char *image; /* interlaced: the allocation; base.pixels is set once it is filled */
     unsigned char *first_row;
     size_t row_bytes;
@@ -62,10 +71,27 @@ static void on_free(png_structp png, png_voidp memory) {
     free(memory);
 }
 
+/* What libpng has just been given also goes to the collector of metadata. */
+static void take_chunk(struct png_source *s, const unsigned char *bytes, size_t size) {
+    switch (png_get_io_state(s->png) & PNG_IO_MASK_LOC) {
+    case PNG_IO_CHUNK_HDR:
+        if (size != 8) break;
+        png_meta_begin(&s->meta, bytes);
+        if (strcmp(s->meta.kind, "acTL") == 0) s->animated = true;
+        if (strcmp(s->meta.kind, "cICP") == 0) s->video_colours = true;
+        break;
+    case PNG_IO_CHUNK_DATA: png_meta_data(&s->meta, bytes, size); break;
+    case PNG_IO_CHUNK_CRC: png_meta_end(&s->meta, bytes); break;
+    default: break;
+    }
+}
+
 static void on_read(png_structp png, png_bytep to, size_t size) {
     struct png_source *s = png_get_io_ptr(png);
-    if (png_get_io_chunk_type(png) == 0x6163544c) s->animated = true; /* acTL */
-    if (input_read(s->base.input, to, size) == size) return;
+    if (input_read(s->base.input, to, size) == size) {
+        take_chunk(s, to, size);
+        return;
+    }
     s->ended_early = !input_failure(s->base.input);
     png_error(png, s->ended_early ? "the file ends early" : input_failure(s->base.input));
 }
@@ -104,8 +130,8 @@ static imgpipe_status failure(struct png_source *s, imgpipe_error *error) {
 
 /* ---------------------------------------------------------------------------------------------------- header */
 
-/* Only what makes the pixels is taken: other chunks are skipped without being kept, so that they may have any size, and libpng's
- * limits for them are not needed. Sizes are judged by source_check_size(). */
+/* libpng takes only what makes the pixels: other chunks are skipped without being kept, so that they may have any size, and
+ * libpng's limits for them are not needed; take_chunk() sees them pass by. Sizes are judged by source_check_size(). */
 static void read_header(struct png_source *s) {
     png_set_benign_errors(s->png, 1);
     png_set_user_limits(s->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
@@ -148,13 +174,15 @@ static imgpipe_status check_header(struct png_source *s, imgpipe_error *error) {
 static void read_interlaced(struct png_source *s) {
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++) {
         for (int64_t y = 0; y < s->base.info.height; y++) {
+            s->pass = pass;
+            s->pass_row = y;
             png_read_row(s->png, s->first_row + (size_t)y * s->row_bytes, NULL);
         }
     }
 }
 
 static void read_rows(struct png_source *s) {
-    png_read_rows(s->png, s->rows, NULL, (png_uint_32)s->count);
+    for (s->done = 0; s->done < s->count; s->done++) png_read_row(s->png, s->rows[s->done], NULL);
 }
 static void read_end(struct png_source *s) {
     png_read_end(s->png, NULL);
@@ -168,6 +196,21 @@ static imgpipe_status refuse_checksum(struct png_source *s, imgpipe_error *error
                      name_of(s));
 }
 
+/* libpng has given up inside the rows that were asked for. A file that only ends early may be read all the same; rows that are
+ * not there are 0. */
+static imgpipe_status cut_rows(struct png_source *s, imgpipe_error *error) {
+    int64_t first = s->base.next_row + s->done;
+    if (!s->truncated) {
+        if (!s->base.options.allow_truncated || !s->ended_early || s->no_memory || first == 0) return failure(s, error);
+        s->truncated = true;
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING,
+                 "'%s': this PNG file is truncated: it has %" PRId64 " of %" PRId64 " rows; the rest is 0", name_of(s), first,
+                 s->base.info.height);
+    }
+    for (int i = s->done; i < s->count; i++) memset(s->rows[i], 0, s->row_bytes);
+    return IMGPIPE_OK;
+}
+
 static imgpipe_status png_source_read(struct source *source, void *const *rows, int count, imgpipe_error *error) {
     struct png_source *s = (struct png_source *)source;
     if (source->pixels) {
@@ -176,14 +219,21 @@ static imgpipe_status png_source_read(struct source *source, void *const *rows, 
     }
     s->rows = (png_bytep *)rows;
     s->count = count;
-    if (!guarded(s, read_rows)) return failure(s, error);
+    s->done = 0;
+    if (!guarded(s, read_rows)) return cut_rows(s, error);
     return s->bad_checksum ? refuse_checksum(s, error) : IMGPIPE_OK;
 }
 
 /* All pixels are there and their checksums hold: what is wrong behind them, or missing, does no harm. */
 static imgpipe_status png_source_finish(struct source *source, imgpipe_error *error) {
     struct png_source *s = (struct png_source *)source;
-    if (guarded(s, read_end)) return IMGPIPE_OK;
+    if (s->truncated) return IMGPIPE_OK;
+    if (guarded(s, read_end)) {
+        if (s->meta.missed && !s->searched)
+            log_line(source->options.log, IMGPIPE_LOG_NOTICE, "'%s': what stands behind the image data (%s) %s", name_of(s),
+                     s->meta.missed_kind, "is not carried over, as it comes after the output's header; name the file instead of a pipe");
+        return IMGPIPE_OK;
+    }
     if (s->no_memory || input_failure(source->input)) return failure(s, error);
     log_line(source->options.log, IMGPIPE_LOG_WARNING, "'%s': what follows the image data is damaged (%s); all pixels are there",
              name_of(s), s->reason);
@@ -193,6 +243,7 @@ static imgpipe_status png_source_finish(struct source *source, imgpipe_error *er
 static void png_source_close(struct source *source) {
     struct png_source *s = (struct png_source *)source;
     if (s->png) png_destroy_read_struct(&s->png, &s->png_info, NULL);
+    png_meta_free(&s->meta);
     free(s->image);
     free(s);
 }
@@ -203,23 +254,70 @@ static const struct source_ops png_ops = {
 /* ---------------------------------------------------------------------------------------------------- opening */
 
 static imgpipe_status decode_interlaced(struct png_source *s, imgpipe_error *error) {
-    s->image = malloc(s->row_bytes * (size_t)s->base.info.height + 2 * SLACK);
+    size_t size = s->row_bytes * (size_t)s->base.info.height + 2 * SLACK;
+    s->image = s->base.options.allow_truncated ? calloc(1, size) : malloc(size);
     if (!s->image) {
         s->no_memory = true;
         return failure(s, error);
     }
     s->first_row = s->image + SLACK;
-    if (!guarded(s, read_interlaced)) return failure(s, error);
+    if (!guarded(s, read_interlaced)) {
+        bool any = s->pass > 0 || s->pass_row > 0;
+        if (!s->base.options.allow_truncated || !s->ended_early || s->no_memory || !any) return failure(s, error);
+        s->truncated = true;
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING,
+                 "'%s': this interlaced PNG file is truncated: it ends in pass %d of 7; pixels that are not there are 0", name_of(s),
+                 s->pass + 1);
+    }
     if (s->bad_checksum) return refuse_checksum(s, error);
     s->base.pixels = s->first_row;
     s->base.stride = (ptrdiff_t)s->row_bytes;
     return IMGPIPE_OK;
 }
 
+/* Metadata may also stand behind the image data, where programs put it that add to a file. It is fetched now, since outputs begin
+ * with theirs: libpng has just taken the header of the first IDAT. A pipe cannot go back, and a file of very many parts would
+ * cost too much; what they have there is not carried. */
+static imgpipe_status read_metadata_behind(struct png_source *s, imgpipe_error *error) {
+    struct input *input = s->base.input;
+    struct png_meta *meta = &s->meta;
+    unsigned char bytes[4096];
+    uint64_t back = input_tell(input), at = back + meta->length + 4;
+    bool whole_file = false;
+    for (int i = 0; i < PARTS_LIMIT && !whole_file && input_seek(input, at); i++) {
+        if (input_read(input, bytes, 8) < 8 || bytes[0] > 0x7f) break;
+        bool wanted = png_meta_begin(meta, bytes);
+        whole_file = strcmp(meta->kind, "IEND") == 0;
+        size_t left = meta->length, part = 1;
+        for (; wanted && left > 0 && part > 0; left -= part) {
+            part = input_read(input, bytes, left < sizeof bytes ? left : sizeof bytes);
+            png_meta_data(meta, bytes, part);
+        }
+        if (wanted && input_read(input, bytes, 4) == 4) png_meta_end(meta, bytes);
+        at += 12 + (uint64_t)meta->length;
+    }
+    if ((input_can_seek(input) && !input_seek(input, back)) || meta->no_memory) {
+        s->no_memory = meta->no_memory;
+        snprintf(s->reason, sizeof s->reason, "%s", input_failure(input) ? input_failure(input) : "seeking failed");
+        return failure(s, error);
+    }
+    meta->closed = true;
+    s->searched = whole_file;
+    if (s->video_colours)
+        log_line(s->base.options.log, IMGPIPE_LOG_NOTICE, "'%s': its cICP chunk, which says how its colours are meant, is not carried over",
+                 name_of(s));
+    return IMGPIPE_OK;
+}
+
 static imgpipe_status open_image(struct png_source *s, imgpipe_error *error) {
+    if (s->base.options.page > 1)
+        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': a PNG file has one page, and page %d was asked for; leave out --page",
+                         name_of(s), s->base.options.page);
     imgpipe_status status = check_header(s, error);
     if (status != IMGPIPE_OK) return status;
     if (!guarded(s, read_header)) return failure(s, error);
+    status = read_metadata_behind(s, error);
+    if (status != IMGPIPE_OK) return status;
     bool whole = png_get_interlace_type(s->png, s->png_info) != PNG_INTERLACE_NONE;
     imgpipe_info *info = &s->base.info;
     info->width = png_get_image_width(s->png, s->png_info);
@@ -254,6 +352,8 @@ static imgpipe_status png_source_open(struct input *input, const struct source_o
     s->base.input = input;
     s->base.options = *options;
     s->base.codec = "png";
+    metadata_init(&s->base.metadata);
+    s->meta = (struct png_meta){.metadata = &s->base.metadata, .notes = s->pending, .notes_size = sizeof s->pending};
     s->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, s, on_error, on_warning, s, on_malloc, on_free);
     if (s->png) s->png_info = png_create_info_struct(s->png);
     imgpipe_status status;
@@ -264,6 +364,7 @@ static imgpipe_status png_source_open(struct input *input, const struct source_o
         status = failure(s, error);
     }
     if (status != IMGPIPE_OK) {
+        metadata_free(&s->base.metadata);
         png_source_close(&s->base);
         return status;
     }
