@@ -76,7 +76,7 @@ static imgpipe_status check_options(const imgpipe_context *context, const imgpip
 static struct plan_options plan_options(const struct job *job, bool no_output) {
     struct plan_options options = {.log = &job->context->log, .isa = job->context->isa, .threads = tasks_threads(job->context->tasks),
                                    .depth = job->options->depth, .no_output = no_output, .strip_rows = job->options->strip_rows,
-                                   .step_rows = job->options->step_rows};
+                                   .step_rows = job->options->step_rows, .memory = job->context->memory};
     memcpy(options.background, job->options->background, sizeof options.background);
     if (job->encoder) {
         options.accept = job->encoder->accept;
@@ -141,6 +141,12 @@ static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error
     return job->encoder->open(job->out, info, &options, &job->sink, error);
 }
 
+/* A decoder that looks ahead and comes back takes some bytes twice. */
+static uint64_t bytes_in(const struct input *input) {
+    uint64_t taken = input_taken(input), size = input_size(input);
+    return size && taken > size ? size : taken;
+}
+
 #define GPU_STRIP_BYTES ((int64_t)16 << 20)
 #define GPU_STRIPS 4
 
@@ -170,7 +176,7 @@ static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_e
     if (report) {
         report->in = job->plan->in;
         report->out = job->plan->out;
-        report->bytes_in = job->source->input ? input_taken(job->source->input) : 0;
+        report->bytes_in = job->source->input ? bytes_in(job->source->input) : 0;
         report->seconds.read = read;
         report->seconds.decode = run.decode > read ? run.decode - read : 0;
         report->seconds.upload = run.backend_seconds[BACKEND_UPLOAD];

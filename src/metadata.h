@@ -74,6 +74,8 @@ void metadata_set_orientation(struct metadata *metadata, int orientation);
 /* Makes EXIF say `orientation` where no tag in it does yet, so that an output of another kind keeps it; false when there is no
  * memory. */
 bool metadata_add_orientation(struct metadata *metadata);
+/* Width and height have been exchanged: so are the two resolutions, and what EXIF says of both. */
+void metadata_swap_sides(struct metadata *metadata);
 /* Removes the embedded preview (IFD 1 and its JPEG) from the EXIF block: it would show the old pixels. */
 void metadata_drop_preview(struct metadata *metadata);
 /* The colour space that the ICC profile is for: "RGB ", "GRAY", "CMYK", or "" without a profile. */

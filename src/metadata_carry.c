@@ -89,12 +89,6 @@ static void fit_profile(struct metadata *metadata, const struct carry *carry) {
     drop_block(&metadata->icc);
 }
 
-static void swap(double *a, double *b) {
-    double kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
 bool metadata_carry(struct metadata *metadata, const struct carry *carry) {
     unsigned keep = carry->chart || carry->strip > 1 ? 0 : carry->strip ? METADATA_ICC : ~0u;
     int orientation = metadata->orientation;
@@ -110,10 +104,7 @@ bool metadata_carry(struct metadata *metadata, const struct carry *carry) {
         bool said = metadata->orientation != 0;
         metadata_set_orientation(metadata, 1);
         if (!said) metadata->orientation = 0;
-        if (orientation >= 5) {
-            swap(&metadata->x_per_metre, &metadata->y_per_metre);
-            swap(&metadata->x_aspect, &metadata->y_aspect);
-        }
+        if (orientation >= 5) metadata_swap_sides(metadata);
     } else if (metadata->orientation > 1) {
         metadata_set_orientation(metadata, metadata->orientation);
         /* A TIFF file has the tag in its own directory. */

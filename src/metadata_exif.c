@@ -7,12 +7,15 @@
 #include <string.h>
 
 enum {
+    TAG_WIDTH = 0x100, /* the height follows, as with the other two */
     TAG_ORIENTATION = 0x112,
     TAG_X_RESOLUTION = 0x11a,
     TAG_Y_RESOLUTION = 0x11b,
     TAG_RESOLUTION_UNIT = 0x128,
     TAG_PREVIEW = 0x201, /* JPEGInterchangeFormat */
     TAG_PREVIEW_LENGTH = 0x202,
+    TAG_EXIF_DIRECTORY = 0x8769,
+    TAG_PIXEL_WIDTH = 0xa002,
     TYPE_BYTE = 1,
     TYPE_SHORT = 3,
     TYPE_LONG = 4,
@@ -47,24 +50,29 @@ static void put(struct exif *e, uint64_t at, int size, uint32_t value) {
     for (int i = 0; i < size; i++) e->bytes[at + (uint64_t)i] = (unsigned char)(value >> 8 * (e->big ? size - 1 - i : i));
 }
 
-/* Where the first directory stands, and how many of its entries lie within the block; 0: there is none. */
-static int first_directory(const struct exif *e, uint64_t *at) {
-    *at = get(e, 4, 4);
-    if (*at < 8 || !inside(e, *at, 2)) return 0;
-    uint64_t count = get(e, *at, 2), room = (e->size - *at - 2) / ENTRY;
+/* How many entries of the directory at `at` lie within the block; 0: there is none. */
+static int entries(const struct exif *e, uint64_t at) {
+    if (at < 8 || !inside(e, at, 2)) return 0;
+    uint64_t count = get(e, at, 2), room = (e->size - at - 2) / ENTRY;
     return (int)(count < room ? count : room);
 }
 
-/* The entry of `tag` in the first directory, or 0. */
-static uint64_t find(const struct exif *e, uint32_t tag) {
-    uint64_t at;
-    int count = first_directory(e, &at);
+static int first_directory(const struct exif *e, uint64_t *at) {
+    *at = get(e, 4, 4);
+    return entries(e, *at);
+}
+
+/* The entry of `tag` in the directory at `at`, or 0. */
+static uint64_t find_in(const struct exif *e, uint64_t at, uint32_t tag) {
+    int count = entries(e, at);
     for (int i = 0; i < count; i++) {
         uint64_t entry = at + 2 + (uint64_t)i * ENTRY;
         if (get(e, entry, 2) == tag) return entry;
     }
     return 0;
 }
+
+static uint64_t find(const struct exif *e, uint32_t tag) { return find_in(e, get(e, 4, 4), tag); }
 
 /* One whole number; writers use any of three types for it. */
 static uint32_t whole(const struct exif *e, uint64_t entry) {
@@ -123,6 +131,32 @@ void metadata_set_orientation(struct metadata *metadata, int orientation) {
     if (!whole(&e, entry)) return;
     uint32_t type = get(&e, entry + 2, 2);
     put(&e, entry + 8, type == TYPE_BYTE ? 1 : type == TYPE_SHORT ? 2 : 4, (uint32_t)orientation);
+}
+
+static void swap_values(struct exif *e, uint64_t directory, uint32_t tag) {
+    uint64_t a = find_in(e, directory, tag), b = find_in(e, directory, tag + 1);
+    unsigned char kept[ENTRY - 2];
+    if (!a || !b) return;
+    memcpy(kept, e->bytes + a + 2, sizeof kept);
+    memcpy(e->bytes + a + 2, e->bytes + b + 2, sizeof kept);
+    memcpy(e->bytes + b + 2, kept, sizeof kept);
+}
+
+static void swap_numbers(double *a, double *b) {
+    double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+void metadata_swap_sides(struct metadata *metadata) {
+    struct exif e;
+    swap_numbers(&metadata->x_per_metre, &metadata->y_per_metre);
+    swap_numbers(&metadata->x_aspect, &metadata->y_aspect);
+    if (!exif_open(metadata, &e)) return;
+    swap_values(&e, get(&e, 4, 4), TAG_WIDTH);
+    swap_values(&e, get(&e, 4, 4), TAG_X_RESOLUTION);
+    uint64_t link = find(&e, TAG_EXIF_DIRECTORY);
+    if (link) swap_values(&e, get(&e, link + 8, 4), TAG_PIXEL_WIDTH);
 }
 
 /* A copy of the block with a first directory of one entry more, at the end: entries are in the order of their tags, and what follows

@@ -10,7 +10,16 @@
 /* How many rows a streaming decoder may need at once; a row that is beyond the budget must be refused before it is allocated. */
 #define ROWS_AT_ONCE 4
 
-static const struct decoder *const decoders[] = {&decoder_png, &decoder_pnm, &decoder_stb};
+#ifdef IMGPIPE_WITH_TIFF
+extern const struct decoder decoder_tiff;
+#endif
+
+static const struct decoder *const decoders[] = {
+    &decoder_png, &decoder_pnm,
+#ifdef IMGPIPE_WITH_TIFF
+    &decoder_tiff,
+#endif
+    &decoder_stb};
 
 /* Kinds that are recognised so that they can be refused by name. Camera raw files come before TIFF, which they look like. */
 static const struct known {
@@ -26,10 +35,10 @@ static const struct known {
     {"a camera raw file (Olympus)", 0, 4, "IIRS"},
     {"a camera raw file (Sigma)", 0, 4, "FOVb"},
     {"a camera raw file (Minolta)", 0, 4, "\0MRM"},
-    {"a TIFF image (or a camera raw file)", 0, 4, "II*\0"},
-    {"a TIFF image (or a camera raw file)", 0, 4, "MM\0*"},
-    {"a BigTIFF image", 0, 4, "II+\0"},
-    {"a BigTIFF image", 0, 4, "MM\0+"},
+    {"a TIFF image (a build with the package libtiff-dev reads it)", 0, 4, "II*\0"},
+    {"a TIFF image (a build with the package libtiff-dev reads it)", 0, 4, "MM\0*"},
+    {"a BigTIFF image (a build with the package libtiff-dev reads it)", 0, 4, "II+\0"},
+    {"a BigTIFF image (a build with the package libtiff-dev reads it)", 0, 4, "MM\0+"},
     {"a WebP image", 8, 4, "WEBP"},
     {"an AVIF image", 4, 7, "ftypavi"},
     {"a HEIF image", 4, 7, "ftyphei"},
@@ -66,7 +75,7 @@ static const struct decoder *find_decoder(struct input *input, imgpipe_error *er
         return NULL;
     }
     /* stb comes after the known kinds: TGA has no signature, so its decoder has to guess. */
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
         const char *what = decoders[i] == &decoder_stb ? recognise(bytes, size) : NULL;
         if (what) {
             error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is %s, which is not supported; convert it to PNG first",
@@ -84,15 +93,10 @@ static const struct decoder *find_decoder(struct input *input, imgpipe_error *er
 static void override_alpha(struct source *source) {
     imgpipe_format *format = &source->info.format;
     bool wish = source->options.alpha > 0, even = format->channels == 2 || format->channels == 4;
-    if (source->options.alpha < 0 || format->alpha == wish) return;
-    const char *name = input_name(source->input);
-    if (even)
-        log_line(source->options.log, IMGPIPE_LOG_NOTICE, "'%s': the last of its %d channels is taken as %s", name, format->channels,
-                 wish ? "alpha" : "data, not as alpha");
-    else
-        log_line(source->options.log, IMGPIPE_LOG_NOTICE, "'%s': it has %d channel%s, and none of them can be alpha", name,
-                 format->channels, format->channels == 1 ? "" : "s");
-    format->alpha = wish && even;
+    if (source->options.alpha < 0 || !even || format->alpha == wish) return;
+    log_line(source->options.log, IMGPIPE_LOG_NOTICE, "'%s': the last of its %d channels is taken as %s", input_name(source->input),
+             format->channels, wish ? "alpha" : "data, not as alpha");
+    format->alpha = wish;
 }
 
 imgpipe_status source_open(struct input *input, const struct source_options *options, struct source **source,

@@ -104,6 +104,12 @@ static imgpipe_run_options run_options(const struct options *o, const struct tar
     r.max_pixels = (uint64_t)o->max_pixels;
     r.overwrite = o->overwrite == OVERWRITE_NEVER ? IMGPIPE_OVERWRITE_NEVER : IMGPIPE_OVERWRITE_ALWAYS;
     r.strip_rows = o->strip_rows;
+    r.page = (int)o->page;
+    r.alpha = o->alpha;
+    r.subsampling = o->subsampling;
+    r.strip = o->strip;
+    r.auto_orient = o->auto_orient;
+    r.allow_truncated = o->allow_truncated;
     memcpy(r.background, o->background, sizeof r.background);
     return r;
 }

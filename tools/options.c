@@ -13,6 +13,8 @@ enum option_type {
     TYPE_SIZE,   /* uint64_t, with K, M or G behind it */
     TYPE_CHOICE, /* int: index into choices */
     TYPE_DEPTH,  /* int: 8, 16, 32 */
+    TYPE_RATIO,  /* int: 444, 422, 420 */
+    TYPE_STRIP,  /* int: 1, or 2 with the value `all` */
     TYPE_COLOUR, /* double[3] */
     TYPE_DEVICE, /* const char *, of the right form */
     TYPE_ACTION, /* enum action, in min */
@@ -33,6 +35,9 @@ struct row {
 static const char *const when_names[] = {"auto", "always", "never", NULL};
 static const char *const overwrite_names[] = {"always", "never", "older", NULL};
 static const char *const depth_names[] = {"8", "16", "f32", NULL};
+static const char *const ratio_names[] = {"444", "422", "420", NULL};
+static const char *const no_yes_names[] = {"no", "yes", NULL};
+static const char *const strip_names[] = {"all", NULL};
 
 #define AT(member) offsetof(struct options, member)
 #define PLAIN 0, 0, NULL
@@ -55,6 +60,17 @@ static const struct row rows[] = {
     {NULL, 0, "quality", "1...100", TYPE_NUMBER, AT(quality), 1, 100, NULL, "of JPEG (default: 90)"},
     {NULL, 0, "background", "COLOUR", TYPE_COLOUR, AT(background), PLAIN,
      "white, black or #rrggbb: what alpha is blended over where the output has none (default: white)"},
+    {NULL, 0, "subsampling", "444|422|420", TYPE_RATIO, AT(subsampling), 0, 0, ratio_names,
+     "resolution of JPEG's colours: full, half the width, half of both (default: 420 if the input is such a JPEG, else 444)"},
+    {NULL, 0, "strip", NULL, TYPE_STRIP, AT(strip), 0, 0, strip_names,
+     "carry nothing over beside the pixels but the ICC profile; --strip=all drops that too"},
+    {NULL, 0, "auto-orient", NULL, TYPE_FLAG, AT(auto_orient), PLAIN,
+     "turn the pixels as EXIF says, instead of carrying its orientation over"},
+    {NULL, 0, "page", "N", TYPE_NUMBER, AT(page), 1, INT32_MAX - 1, NULL, "which page or frame to read where there are several"},
+    {NULL, 0, "alpha", "yes|no", TYPE_CHOICE, AT(alpha), 0, 0, no_yes_names,
+     "whether the last of two or four channels is alpha (default: as the file says)"},
+    {NULL, 0, "allow-truncated", NULL, TYPE_FLAG, AT(allow_truncated), PLAIN,
+     "read what there is of a file that ends early, with a warning; the rest is 0"},
     {NULL, 0, "max-pixels", "N", TYPE_NUMBER, AT(max_pixels), 0, INT64_MAX, NULL,
      "refuse larger images; 0 is no limit (default: 17179869184)"},
     {"How to run (none of these changes the result)", 0, "device", "NAME", TYPE_DEVICE, AT(device), PLAIN,
@@ -79,10 +95,8 @@ static const struct row rows[] = {
     {NULL, 0, "json", NULL, TYPE_FLAG, AT(json), PLAIN, "as JSON, for programs"},
     LATER('r', "recursive", NULL), LATER(0, "include", "GLOB"), LATER(0, "exclude", "GLOB"), LATER(0, "files-from", "FILE"),
     LATER('0', "null", NULL), LATER(0, "name", "TEMPLATE"), LATER(0, "resume", NULL), LATER(0, "in-place", NULL),
-    LATER(0, "dry-run", NULL), LATER(0, "fail-fast", NULL), LATER(0, "allow-truncated", NULL), LATER(0, "report", "FILE"),
-    LATER(0, "shard", "I/N"), LATER(0, "subsampling", "NAME"), LATER(0, "page", "N"), LATER(0, "auto-orient", NULL),
-    LATER(0, "strip", NULL), LATER(0, "alpha", "yes|no"), LATER(0, "plugin", "FILE"), LATER(0, "check-filter", "NAME"),
-    LATER(0, "batch", "-"), LATER(0, "merge-hist", "FILE"),
+    LATER(0, "dry-run", NULL), LATER(0, "fail-fast", NULL), LATER(0, "report", "FILE"), LATER(0, "shard", "I/N"),
+    LATER(0, "plugin", "FILE"), LATER(0, "check-filter", "NAME"), LATER(0, "batch", "-"), LATER(0, "merge-hist", "FILE"),
 };
 /* clang-format on */
 #define ROW_COUNT ((int)(sizeof rows / sizeof rows[0]))
@@ -156,7 +170,7 @@ static bool read_choice(const struct reading *r, int *index) {
     }
     const char *near = options_nearest(r->text, choices);
     if (near) return SAY(r, "%s: '%.60s' is not a choice; did you mean %s? The choices are %s", r->shown, r->text, near, all);
-    return SAY(r, "%s: '%.60s' is not a choice; write one of %s", r->shown, r->text, all);
+    return SAY(r, "%s: '%.60s' is not a choice; write %s%s", r->shown, r->text, choices[1] ? "one of " : "nothing or ", all);
 }
 
 static bool read_colour(const struct reading *r) {
@@ -210,6 +224,14 @@ static bool read_value(const struct reading *r) {
         if (!read_choice(r, &index)) return false;
         *(int *)r->to = 8 << index;
         return true;
+    case TYPE_RATIO:
+        if (!read_choice(r, &index)) return false;
+        *(int *)r->to = atoi(ratio_names[index]);
+        return true;
+    case TYPE_STRIP:
+        if (r->text && !read_choice(r, &index)) return false;
+        *(int *)r->to = r->text ? 2 : 1;
+        return true;
     case TYPE_COLOUR: return read_colour(r);
     case TYPE_DEVICE: return read_device(r);
     case TYPE_ACTION: *(enum action *)r->to = (enum action)r->row->min; return true;
@@ -251,7 +273,7 @@ static bool read_option(struct walk *w, const struct row *row, const char *shown
         }
         value = w->argv[++w->at];
     }
-    if (!row->value && value) {
+    if (!row->value && value && row->type != TYPE_STRIP) {
         snprintf(w->message, OPTIONS_MESSAGE, "%s: it takes no value; leave out '=%.60s'", shown, value);
         return false;
     }
@@ -297,7 +319,8 @@ static bool read_short(struct walk *w) {
 
 bool options_read(int argc, char **argv, struct options *options, char message[OPTIONS_MESSAGE]) {
     *options =
-        (struct options){.level = -1, .max_pixels = (int64_t)16 << 30, .overwrite = OVERWRITE_DEFAULT, .background = {1, 1, 1}};
+        (struct options){.level = -1, .max_pixels = (int64_t)16 << 30, .overwrite = OVERWRITE_DEFAULT, .alpha = -1,
+                         .background = {1, 1, 1}};
     options->operands = calloc((size_t)argc + 1, sizeof *options->operands);
     struct walk w = {argc, 1, argv, options, message};
     bool right = options->operands != NULL, ended = false;

@@ -16,10 +16,12 @@ struct options {
     const char *output, *format;
     bool no_output;
     const char *device, *isa;
-    int64_t threads, strip_rows, level, quality, max_pixels;
+    int64_t threads, strip_rows, level, quality, max_pixels, page;
     uint64_t memory, gpu_memory;
     int depth;     /* 8, 16, 32, or 0: the input's */
     int overwrite; /* enum option_overwrite */
+    int subsampling, strip, alpha; /* as in imgpipe_run_options */
+    bool auto_orient, allow_truncated;
     double background[3];
     int color, progress; /* enum option_when */
     bool timings, json, verbose, quiet;

@@ -87,7 +87,7 @@ def test_unknown_options():
     expect(2, "--qqqqqqqq", says="--help")
     expect(2, "--timings=3", says="takes no value")
     expect(2, "--depth", says="missing")
-    for option in ("-r", "--recursive", "--include", "--shard", "--resume", "--report", "--page", "--plugin", "-0", "--name=x"):
+    for option in ("-r", "--recursive", "--include", "--shard", "--resume", "--report", "--plugin", "-0", "--name=x"):
         expect(2, "in.png", option, "-f", "gray", "out.png", says="not in this version yet")
     expect(2, "in.png", "--overwrite", "older", "-f", "gray", "out.png", says="not in this version yet")
     expect(2, "in.png", "--device", "cuda:all", "-f", "gray", "out.png", says="not in this version yet")
@@ -110,16 +110,22 @@ def test_option_values():
         "--overwrite": ("yes",),
         "--isa": ("z80",),
         "--format": ("xyz", "gif"),
+        "--page": ("0", "-1", "two"),
+        "--alpha": ("maybe", "1"),
+        "--subsampling": ("411", "4:2:0", "0"),
+        "--strip=": ("x", "al", "none"),
     }.items():
         for value in values:
-            expect(2, "in.png", option, value, "-f", "gray", "out.png", says="imgpipe: .")
+            written = (option + value,) if option.endswith("=") else (option, value)
+            expect(2, "in.png", *written, "-f", "gray", "out.png", says="imgpipe: .")
     expect(2, "in.png", "--color", "alwasy", "-f", "gray", "out.png", says="did you mean always")
     expect(2, "in.png", "--format", "pgn", "-f", "gray", "-o", "-", says="did you mean png")
     left("in.png")
     for option in (("-j1",), ("-j", "2"), ("--level=0",), ("--level", "9"), ("--memory", "512m"), ("--memory=1G",), ("-q",),
                    ("--strip-rows", "1"), ("--max-pixels", "0"), ("--depth", "16"), ("--background", "#00ff7F"),
                    ("--device", "cpu"), ("--isa", "baseline"), ("--color=never",), ("--progress", "always"), ("--gpu-memory", "64M"),
-                   ("--quality", "50")):
+                   ("--quality", "50"), ("--page", "1"), ("--alpha", "yes"), ("--alpha=no",), ("--subsampling", "420"), ("--strip",),
+                   ("--strip=all",), ("--auto-orient",), ("--allow-truncated",)):
         expect(0, *option, "in.png", "-f", "gray", "out.png")
         expect(0, "in.png", "-f", "gray", *option, "out.png")
         check(is_png(read("out.png")), "out.png with", option)
