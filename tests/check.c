@@ -270,6 +270,7 @@ int main(int argc, char **argv) {
     if (!modes.list && (status = device_absent())) return status;
     if (modes.bench) return bench_run(argv, patterns);
     if (!modes.list) printf("seed %llu, device %s\n", (unsigned long long)check_options.seed, check_options.device);
+    fflush(stdout);
     for (int i = 0; i < count; i++) {
         if (!name_matches(tests[i].name, argv, patterns)) continue;
         ran++;
