@@ -10,9 +10,15 @@
 
 extern const struct encoder encoder_png, encoder_pnm, encoder_pam, encoder_pfm, encoder_jpeg, encoder_bmp, encoder_tga, encoder_hdr,
     encoder_gif, encoder_psd;
+#ifdef IMGPIPE_WITH_TIFF
+extern const struct encoder encoder_tiff;
+#endif
 
 static const struct encoder *const encoders[] = {
     &encoder_png, &encoder_pnm, &encoder_pam, &encoder_pfm, &encoder_jpeg,
+#ifdef IMGPIPE_WITH_TIFF
+    &encoder_tiff,
+#endif
     &encoder_bmp, &encoder_tga, &encoder_hdr, &encoder_gif, &encoder_psd,
 };
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
