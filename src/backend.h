@@ -14,6 +14,7 @@ struct pass_io {
     const struct pass *next;        /* reads the store that this pass makes, or NULL: whose padding `out` gets */
     struct rows_view in, out;
     const struct log *log;
+    uint64_t memory;                /* ceiling of host memory in bytes */
     bool poison;
 };
 

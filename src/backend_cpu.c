@@ -114,12 +114,15 @@ static void fill_constant_row(const struct pass *pass, int k, struct walk_node *
 
 static imgpipe_status worker_new(struct backend_pass *bp, struct worker *worker, imgpipe_error *error) {
     const struct pass *pass = bp->io.pass;
-    char size[32];
+    char size[32], budget[32];
     worker->edges = calloc((size_t)pass->node_count + 1, sizeof *worker->edges);
     worker->nodes = calloc((size_t)pass->node_count + 1, sizeof *worker->nodes);
     if (!worker->edges || !worker->nodes) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a worker");
     struct carver carver = {0};
     lay_out(bp, worker, &carver);
+    if ((double)carver.used * bp->worker_count > (double)bp->io.memory)
+        return error_set(error, IMGPIPE_ERROR_MEMORY, "the chain needs %s a thread for its rows, and %s may be used; use fewer threads (-j) or "
+                                                      "raise --memory", text_bytes(carver.used, size), text_bytes(bp->io.memory, budget));
     worker->memory = pool_take(bp->backend->pool, carver.used + 64);
     if (!worker->memory)
         return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory: a worker needs %s for its rows; use fewer threads (-j)",

@@ -36,6 +36,12 @@ static int64_t row_bytes(const struct edge *edge) {
 #define HALO_BYTES ((int64_t)32 << 20)  /* how far a strip may grow so that its halo is a small part of it */
 #define STEP_BYTES ((int64_t)256 << 10) /* rows that move through all stages at a time stay in the L2 cache */
 
+/* About what the slots of input and output take for strips of `rows` rows (run_memory.c). */
+static double slot_bytes(const struct pass *pass, int64_t rows, int64_t halo, int threads) {
+    double in = (double)row_bytes(&pass->edges[0]), out = (double)row_bytes(&pass->edges[pass->node_count]);
+    return in * (double)(rows * (threads + 1) + halo) + out * (double)(rows * (threads + 2));
+}
+
 static void strips_of_pass(struct pass *pass, const struct plan_options *options) {
     int64_t height = pass->edges[pass->node_count].info.height, widest = 1, sum = 0;
     for (int k = 0; k <= pass->node_count; k++) {
@@ -45,12 +51,14 @@ static void strips_of_pass(struct pass *pass, const struct plan_options *options
     }
     int64_t y0, y1;
     pass_need(pass, 0, height / 2, height / 2 + 1, &y0, &y1);
-    int64_t halo = y1 - y0, rows = (options->strip_bytes ? options->strip_bytes : STRIP_BYTES) / widest, wanted = 16 * halo, allowed = HALO_BYTES / widest;
+    int64_t halo = y1 - y0, rows = (options->strip_bytes ? options->strip_bytes : STRIP_BYTES) / widest;
+    int64_t wanted = 16 * halo, allowed = HALO_BYTES / widest;
     if (wanted > rows && halo > 1) rows = wanted < allowed ? wanted : allowed > rows ? allowed : rows;
     int64_t shared = height / (4 * options->threads); /* enough strips for every thread, if the halo permits */
     if (rows > shared) rows = shared > 2 * halo ? shared : rows < 2 * halo ? rows : 2 * halo;
     if (halo > 1 && rows < halo) rows = halo;
     if (rows < 16) rows = 16;
+    while (rows > 16 && options->memory && slot_bytes(pass, rows, halo, options->threads) > (double)options->memory / 2) rows /= 2;
     if (options->strip_rows > 0) rows = options->strip_rows;
     if (rows > height) rows = height;
     pass->strip_rows = rows;
