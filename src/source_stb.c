@@ -1,6 +1,7 @@
-/* Reading JPEG, BMP, TGA, GIF, PSD and Radiance HDR through stb_image. It wants the whole file and gives the whole image, so
+/* Reading JPEG, BMP, TGA, GIF and Radiance HDR through stb_image, and PSD without it. It wants the whole file and gives the whole image, so
  * both are held in memory, within the budget. stb_image reads zeros behind the end of a file and is content with faults that
  * it does not see; the reader below notices that bytes were missing, and the checks refuse what would come out wrong. */
+#include "psd.h"
 #include "source.h"
 #include "status.h"
 #include <limits.h>
@@ -17,6 +18,8 @@
 #define STBI_NO_PNG
 #define STBI_NO_PNM
 #define STBI_NO_PIC
+/* It wraps colours that lie outside the range once white is removed from them. */
+#define STBI_NO_PSD
 /* Zeroed: parts of an image for which a broken file has no data must not show what was in memory before. */
 #define STBI_MALLOC(size) calloc(1, size)
 #define STBI_REALLOC(old, size) realloc(old, size)
@@ -143,31 +146,6 @@ static struct stb_reader reader_of(const struct stb *s) {
     return (struct stb_reader){.bytes = s->file, .size = s->size, .endless = s->kind == STB_HDR};
 }
 
-/* Reads the whole input into s->file. */
-static imgpipe_status stb_slurp(struct stb *s, imgpipe_error *error) {
-    struct input *input = s->base.input;
-    uint64_t known = input_size(input), budget = s->base.options.memory ? s->base.options.memory : UINT64_MAX;
-    size_t capacity = known ? (size_t)known + 1 : (size_t)1 << 20;
-    for (;;) {
-        if (capacity > budget)
-            return error_set(
-                error, IMGPIPE_ERROR_MEMORY,
-                "cannot read '%s': a %s is read as a whole, and the file alone exceeds the memory budget; raise --memory",
-                input_name(input), stb_labels[s->kind]);
-        unsigned char *grown = realloc(s->file, capacity);
-        if (!grown) return stb_no_memory(s, error);
-        s->file = grown;
-        s->size += input_read(input, s->file + s->size, capacity - s->size);
-        if (s->size < capacity) break;
-        capacity = capacity > SIZE_MAX / 2 ? SIZE_MAX : capacity * 2;
-    }
-    const char *failure = input_failure(input);
-    if (failure)
-        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", input_name(input),
-                         failure);
-    return IMGPIPE_OK;
-}
-
 /* ------------------------------------------------------------------------- what stb_image would not notice */
 
 /* stb_image writes a Huffman table of more than 256 codes beyond its end. All segments are found in the way it finds them:
@@ -228,23 +206,6 @@ static imgpipe_status tga_check(const struct stb *s, imgpipe_error *error) {
     return IMGPIPE_OK;
 }
 
-static imgpipe_status psd_check(const struct stb *s, imgpipe_error *error) {
-    const unsigned char *b = s->file;
-    if (s->size < 30) return stb_refuse(s, error, "truncated: the header is not complete");
-    unsigned channels = (unsigned)b[12] << 8 | b[13], depth = (unsigned)b[22] << 8 | b[23], mode = (unsigned)b[24] << 8 | b[25];
-    if (mode != 3) return stb_refuse(s, error, "only RGB is supported, this is colour mode %u", mode);
-    if (channels < 3 || channels > 4) return stb_refuse(s, error, "3 or 4 channels are supported, it has %u", channels);
-    if (depth != 8 && depth != 16) return stb_refuse(s, error, "%u bits a sample are not supported", depth);
-    uint64_t at = 26;
-    for (int section = 0; section < 3; section++) {
-        if (at + 4 > s->size) return stb_refuse(s, error, "truncated: the sections before the pixels are not complete");
-        at += 4 + ((uint64_t)b[at] << 24 | (uint64_t)b[at + 1] << 16 | (uint64_t)b[at + 2] << 8 | b[at + 3]);
-    }
-    if (at + 2 > s->size) return stb_refuse(s, error, "truncated: it ends before the pixels");
-    if (depth == 16 && (b[at] || b[at + 1])) return stb_refuse(s, error, "16 bits with compression are not supported");
-    return IMGPIPE_OK;
-}
-
 /* Counts the frames of a GIF as far as its blocks are whole. */
 static int gif_frames(const struct stb *s) {
     const unsigned char *b = s->file;
@@ -268,7 +229,6 @@ static imgpipe_status stb_check(const struct stb *s, imgpipe_error *error) {
     if (s->kind == STB_JPEG) return jpeg_check(s, error);
     if (s->kind == STB_BMP) return bmp_check(s, error);
     if (s->kind == STB_TGA) return tga_check(s, error);
-    if (s->kind == STB_PSD) return psd_check(s, error);
     int frames = s->kind == STB_GIF ? gif_frames(s) : 1;
     if (frames > 1)
         log_line(s->base.options.log, IMGPIPE_LOG_NOTICE, "%s: a GIF of %d frames, the first is taken", input_name(s->base.input),
@@ -305,9 +265,7 @@ static imgpipe_status stb_header(struct stb *s, imgpipe_error *error) {
     /* A negative height of a BMP says that it begins at the top. */
     int64_t rows = s->kind == STB_BMP && height < 0 ? -(int64_t)height : height;
     imgpipe_format *format = &s->base.info.format;
-    *format = (imgpipe_format){IMGPIPE_U8, channels, channels == 2 || channels == 4};
-    if (s->kind == STB_HDR) format->type = IMGPIPE_F32;
-    if (s->kind == STB_PSD && s->file[23] == 16) format->type = IMGPIPE_U16;
+    *format = (imgpipe_format){s->kind == STB_HDR ? IMGPIPE_F32 : IMGPIPE_U8, channels, channels == 2 || channels == 4};
     imgpipe_status status = source_check_size(&s->base.options, input_name(s->base.input), width < 0 ? 0 : (uint64_t)width,
                                               rows < 0 ? 0 : (uint64_t)rows, imgpipe_pixel_size(*format), true, error);
     if (status) return status;
@@ -320,18 +278,35 @@ static imgpipe_status stb_header(struct stb *s, imgpipe_error *error) {
     return IMGPIPE_OK;
 }
 
-/* Drops the fourth channel where the file has none, or where nothing in a GIF is transparent. */
+static imgpipe_status stb_psd(struct stb *s, imgpipe_error *error) {
+    struct psd psd;
+    imgpipe_info *info = &s->base.info;
+    const char *fault = psd_parse(s->file, s->size, &psd);
+    if (fault) return stb_refuse(s, error, "%s", fault);
+    info->format = (imgpipe_format){psd.depth == 8 ? IMGPIPE_U8 : IMGPIPE_U16, psd.channels, psd.channels == 4};
+    size_t pixel = imgpipe_pixel_size(info->format);
+    imgpipe_status status = source_check_size(&s->base.options, input_name(s->base.input), psd.width, psd.height, pixel, true, error);
+    if (status) return status;
+    info->width = psd.width, info->height = psd.height;
+    unsigned char *row = malloc((size_t)psd.width * 2);
+    s->image = malloc((size_t)psd.width * psd.height * pixel);
+    if (!row || !s->image)
+        status = stb_no_memory(s, error);
+    else if ((fault = psd_decode(s->file, s->size, &psd, row, s->image)))
+        status = stb_refuse(s, error, "%s", fault);
+    free(row);
+    return status;
+}
+
+/* Drops the fourth channel of a GIF in which nothing is transparent. */
 static void stb_drop_alpha(struct stb *s) {
     imgpipe_format *format = &s->base.info.format;
-    size_t pixels = (size_t)s->base.info.width * (size_t)s->base.info.height, size = imgpipe_sample_size(format->type);
+    size_t pixels = (size_t)s->base.info.width * (size_t)s->base.info.height;
     unsigned char *bytes = s->image;
-    bool drop = s->kind == STB_PSD && s->file[13] == 3;
-    if (s->kind == STB_GIF) {
-        drop = true;
-        for (size_t i = 0; i < pixels && drop; i++) drop = bytes[4 * i + 3] == 255;
-    }
-    if (!drop) return;
-    for (size_t i = 0; i < pixels; i++) memmove(bytes + 3 * size * i, bytes + 4 * size * i, 3 * size);
+    if (s->kind != STB_GIF) return;
+    for (size_t i = 0; i < pixels; i++)
+        if (bytes[4 * i + 3] != 255) return;
+    for (size_t i = 0; i < pixels; i++) memmove(bytes + 3 * i, bytes + 4 * i, 3);
     format->channels = 3;
     format->alpha = false;
 }
@@ -342,8 +317,6 @@ static imgpipe_status stb_decode(struct stb *s, imgpipe_error *error) {
     imgpipe_info *info = &s->base.info;
     if (info->format.type == IMGPIPE_F32)
         s->image = stbi_loadf_from_callbacks(&reader_calls, &r, &width, &height, &channels, 0);
-    else if (info->format.type == IMGPIPE_U16)
-        s->image = stbi_load_16_from_callbacks(&reader_calls, &r, &width, &height, &channels, 0);
     else
         s->image = stbi_load_from_callbacks(&reader_calls, &r, &width, &height, &channels, 0);
     if (!s->image || r.missing) return stb_failed(s, &r, error);
@@ -380,10 +353,14 @@ static imgpipe_status stb_open(struct input *input, const struct source_options 
     s->base.input = input;
     s->base.options = *options;
     s->base.codec = stb_codecs[s->kind];
-    imgpipe_status status = stb_slurp(s, error);
+    imgpipe_status status = input_read_all(input, options->memory, &s->file, &s->size, error);
     if (!status) status = stb_check(s, error);
-    if (!status) status = stb_header(s, error);
-    if (!status) status = stb_decode(s, error);
+    if (!status && s->kind == STB_PSD) {
+        status = stb_psd(s, error);
+    } else if (!status) {
+        status = stb_header(s, error);
+        if (!status) status = stb_decode(s, error);
+    }
     if (status) {
         stb_close(&s->base);
         return status;
