@@ -159,7 +159,8 @@ static imgpipe_status jpeg_check(const struct stb *s, imgpipe_error *error) {
             continue;
         }
         size_t length = (size_t)b[at + 2] << 8 | b[at + 3], end = at + 2 + length;
-        for (size_t table = at + 4; marker == 0xc4 && table + 17 <= end && table + 17 <= s->size;) {
+        /* A table that runs over the end of its segment is refused only after it was built. */
+        for (size_t table = at + 4; marker == 0xc4 && table < end && table + 17 <= s->size;) {
             unsigned codes = 0;
             for (int i = 1; i <= 16; i++) codes += b[table + (size_t)i];
             if (codes > 256) return stb_refuse(s, error, "broken: a Huffman table of %u codes", codes);
