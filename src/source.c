@@ -177,6 +177,13 @@ void source_close(struct source *source) {
     input_close(input);
 }
 
+struct input *source_release(struct source *source) {
+    struct input *input = source->input;
+    source->input = NULL;
+    source_close(source);
+    return input;
+}
+
 /* ---------------------------------------------------------------------------------------------- images in memory */
 
 static void memory_close(struct source *source) {

@@ -14,6 +14,7 @@ struct source_options {
     int page;               /* from 1; 0: the only one */
     int alpha;              /* -1: as the file says; 0: extra channels are data; 1: the last of 2 or 4 is alpha */
     bool allow_truncated;
+    bool several;           /* images one after another are all wanted: source->more says whether another one follows */
 };
 
 struct source_ops {
@@ -37,6 +38,7 @@ struct source {
     int64_t next_row;           /* how many rows read() has given */
     struct metadata metadata;   /* owned: source_close() frees it; decoders fill it in open() */
     struct storage storage;
+    bool more;                  /* after finish(): another image follows in the input */
     const char *codec;          /* name of the file kind, for the sink's defaults */
 };
 
@@ -47,6 +49,8 @@ imgpipe_status source_memory(const imgpipe_image *image, struct source **source,
 imgpipe_status source_read(struct source *source, void *const *rows, int count, imgpipe_error *error);
 imgpipe_status source_finish(struct source *source, imgpipe_error *error);
 void source_close(struct source *source);
+/* Closes the source but not its input, which stands behind the image. */
+struct input *source_release(struct source *source);
 
 /* For decoders: refuses sizes of 0, beyond 2^31 - 1 or over max_pixels (computed in 64 bits), with a clear message.
  * `whole`: the image cannot be streamed and must also fit the memory budget. */
