@@ -159,10 +159,10 @@ static imgpipe_status jpeg_check(const struct stb *s, imgpipe_error *error) {
             continue;
         }
         size_t length = (size_t)b[at + 2] << 8 | b[at + 3], end = at + 2 + length;
-        /* A table that runs over the end of its segment is refused only after it was built. */
-        for (size_t table = at + 4; marker == 0xc4 && table < end && table + 17 <= s->size;) {
+        /* A table that runs over the end of its segment, or of the file, is refused only after it was built. */
+        for (size_t table = at + 4; marker == 0xc4 && table < end && table < s->size;) {
             unsigned codes = 0;
-            for (int i = 1; i <= 16; i++) codes += b[table + (size_t)i];
+            for (size_t i = table + 1; i <= table + 16 && i < s->size; i++) codes += b[i];
             if (codes > 256) return stb_refuse(s, error, "broken: a Huffman table of %u codes", codes);
             table += 17 + codes;
         }
