@@ -96,10 +96,13 @@ cuda_options() {
     fi
 }
 
-# build FOLDER OPTION…: below the root; a folder that is there is used again. More options may stand in MESON_ARGS.
+# build FOLDER OPTION…: below the root; a folder that is there is used again. More options may stand in MESON_ARGS, and
+# what to build in the array `targets` (empty: everything).
+targets=()
 build() {
-    local folder=$root/$1 log=$root/$1.log
+    local folder=$root/$1 log=$root/build-logs/$1.log
     shift
+    mkdir -p "$root/build-logs"
     # shellcheck disable=SC2206
     local options=("$@" ${MESON_ARGS:-})
     say "building in $folder"
@@ -110,7 +113,7 @@ build() {
     else
         rm -rf "$folder"
         meson setup "${options[@]}" "$folder" "$root" >"$log" 2>&1
-    fi && ninja -C "$folder" >>"$log" 2>&1 && return
+    fi && ninja -C "$folder" ${targets+"${targets[@]}"} >>"$log" 2>&1 && return
     # What failed, without the commands themselves, which are long; if nothing is marked so, the end.
     { sed -n '/^FAILED/,$p' "$log" | grep -v '^\[' || tail -n 20 "$log"; } | cut -c 1-300 | head -n 60 >&2
     say "the build failed; all of its output is in $log"
