@@ -47,6 +47,14 @@ static struct outcome decode(const uint8_t *data, size_t size, bool can_seek, co
         outcome.info = source->info;
         outcome.status = read_rows(source, can_seek ? 0x55 : 0xaa, &outcome.hash, &error);
         if (!outcome.status) outcome.status = source_finish(source, &error);
+        /* Images that follow are read too, as long as they are whole. */
+        while (!outcome.status && source->more) {
+            struct input *rest = source_release(source);
+            source = NULL;
+            outcome.status = source_open(rest, options, &source, &error);
+            if (!outcome.status) outcome.status = read_rows(source, can_seek ? 0x55 : 0xaa, &outcome.hash, &error);
+            if (!outcome.status) outcome.status = source_finish(source, &error);
+        }
         source_close(source);
     }
     if (outcome.status && (error.status != outcome.status || !error.message[0])) {
@@ -58,7 +66,7 @@ static struct outcome decode(const uint8_t *data, size_t size, bool can_seek, co
 
 int fuzz_decoder(const struct decoder *decoder, const uint8_t *data, size_t size) {
     if (!decoder->matches(data, size < SNIFF ? size : SNIFF)) return 0;
-    struct source_options options = {.max_pixels = MAX_PIXELS, .memory = MEMORY, .alpha = -1};
+    struct source_options options = {.max_pixels = MAX_PIXELS, .memory = MEMORY, .alpha = -1, .several = size % 3 == 0};
     struct outcome file = decode(data, size, true, &options), pipe = decode(data, size, false, &options);
     /* What a file gives row by row a pipe may have to hold as a whole. */
     bool memory = file.status == IMGPIPE_ERROR_MEMORY || pipe.status == IMGPIPE_ERROR_MEMORY;
