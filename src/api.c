@@ -36,6 +36,8 @@ const imgpipe_codec_info *imgpipe_codec_at(int index) {
 
 /* One call of a run function: everything that has to be closed again. */
 struct job {
+    bool later;     /* there was an image before this one in the same input and output */
+    double read_before, write_before;
     imgpipe_context *context;
     const imgpipe_run_options *options;
     struct source *source;
@@ -128,7 +130,7 @@ static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error
         return error_set(error, IMGPIPE_ERROR_INPUT, "%s: %s cannot hold an image of %lld x %lld pixels; choose png", path,
                          job->encoder->info.name, (long long)info->width, (long long)info->height);
     imgpipe_status failed = carry_metadata(job, error);
-    if (!failed) failed = outfile_open(path, job->options->overwrite == IMGPIPE_OVERWRITE_NEVER, &job->out, error);
+    if (!failed && !job->out) failed = outfile_open(path, job->options->overwrite == IMGPIPE_OVERWRITE_NEVER, &job->out, error);
     if (failed) return failed;
     outfile_cancel(job->out, &job->context->cancel);
     /* How the input was stored says something to an output of the same kind only. */
@@ -150,6 +152,32 @@ static uint64_t bytes_in(const struct input *input) {
 #define GPU_STRIP_BYTES ((int64_t)16 << 20)
 #define GPU_STRIPS 4
 
+static void clear_report(imgpipe_report *report) {
+    size_t size = report->struct_size;
+    memset(report, 0, sizeof *report);
+    report->struct_size = size;
+}
+
+/* Times of images that follow each other are added up. */
+static void add_report(struct job *job, const struct run *run, const char *why, imgpipe_report *report) {
+    const struct input *input = job->source->input;
+    double read = input ? input_seconds(input) - job->read_before : 0, write = job->out ? outfile_seconds(job->out) - job->write_before : 0;
+    job->read_before += read;
+    job->write_before += write;
+    if (!report) return;
+    report->in = job->plan->in;
+    report->out = job->plan->out;
+    report->images++;
+    report->bytes_in = input ? bytes_in(input) : 0;
+    report->seconds.read += read;
+    report->seconds.decode += run->decode > read ? run->decode - read : 0;
+    report->seconds.upload += run->backend_seconds[BACKEND_UPLOAD];
+    report->seconds.compute += run->backend_seconds[BACKEND_COMPUTE];
+    report->seconds.download += run->backend_seconds[BACKEND_DOWNLOAD];
+    report->seconds.encode += run->encode > write ? run->encode - write : 0;
+    snprintf(report->device, sizeof report->device, "%s", why);
+}
+
 /* Runs the plan of a job whose ends are open. */
 static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_error *error) {
     imgpipe_context *context = job->context;
@@ -157,7 +185,7 @@ static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_e
                       .in_flight = tasks_threads(context->tasks), .memory = context->memory, .poison = job->options->poison, .progress = context->progress,
 
                       .cancel = context->cancel, .user = context->user};
-    char why[sizeof report->device] = "";
+    char why[sizeof((imgpipe_report *)0)->device] = "";
     imgpipe_status failed = context_backend(context, job->plan, &run.backend, why, sizeof why, error);
     if (failed) return failed;
     if (run.backend != context->cpu) { /* large copies, few of them under way: the GPU works on one tile at a time */
@@ -167,24 +195,14 @@ static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_e
         run.in_flight = GPU_STRIPS;
         if (context->wish == DEVICE_AUTO) run.fallback = context->cpu;
     }
-    plan_print(job->plan, &context->log);
-    log_line(&context->log, IMGPIPE_LOG_DETAIL, "device: %s", why);
+    if (!job->later) {
+        plan_print(job->plan, &context->log);
+        log_line(&context->log, IMGPIPE_LOG_DETAIL, "device: %s", why);
+    }
     const struct backend *chosen = run.backend;
     failed = run_plan(&run, error);
     if (run.backend != chosen) snprintf(why, sizeof why, "%s (took over from the GPU)", run.backend->ops->name);
-    double write = job->out ? outfile_seconds(job->out) : 0, read = job->source->input ? input_seconds(job->source->input) : 0;
-    if (report) {
-        report->in = job->plan->in;
-        report->out = job->plan->out;
-        report->bytes_in = job->source->input ? bytes_in(job->source->input) : 0;
-        report->seconds.read = read;
-        report->seconds.decode = run.decode > read ? run.decode - read : 0;
-        report->seconds.upload = run.backend_seconds[BACKEND_UPLOAD];
-        report->seconds.compute = run.backend_seconds[BACKEND_COMPUTE];
-        report->seconds.download = run.backend_seconds[BACKEND_DOWNLOAD];
-        report->seconds.encode = run.encode > write ? run.encode - write : 0;
-        snprintf(report->device, sizeof report->device, "%s", why);
-    }
+    add_report(job, &run, why, report);
     return failed;
 }
 
@@ -212,6 +230,41 @@ static imgpipe_status end_job(struct job *job, imgpipe_status failed, imgpipe_re
     return failed;
 }
 
+/* A stream is continued only where nothing of the images before would be lost: side data have one place for one image. */
+static bool takes_several(const struct job *job) {
+    for (int i = 0; i < job->plan->stage_count; i++)
+        if (job->plan->stages[i].side_data) return false;
+    return job->encoder && job->encoder->several;
+}
+
+/* Runs the chain on the image that stands next in the input. */
+static imgpipe_status run_one(struct job *job, const imgpipe_chain *chain, const char *out, imgpipe_report *report, imgpipe_error *error) {
+    struct plan_options wishes = plan_options(job, !out);
+    imgpipe_status failed = plan_make(chain, &job->source->info, &wishes, &job->plan, error);
+    if (!failed) failed = check_side_data(job->plan, out, error);
+    if (!failed && out) failed = open_sink(job, out, error);
+    if (failed) return failed;
+    job->source->options.several = takes_several(job);
+    return run_job(job, report, error);
+}
+
+/* Goes on to the image that follows in the same input. What it is, and so the plan, may differ from image to image. */
+static imgpipe_status next_image(struct job *job, imgpipe_error *error) {
+    struct source_options options = job->source->options;
+    sink_close(job->sink);
+    plan_free(job->plan);
+    job->sink = NULL;
+    job->plan = NULL;
+    job->later = true;
+    struct input *input = source_release(job->source);
+    job->source = NULL;
+    if (job->out && !outfile_flush(job->out)) {
+        input_close(input);
+        return outfile_fail(job->out, error);
+    }
+    return source_open(input, &options, &job->source, error);
+}
+
 imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgpipe_chain *chain, const char *in, const char *out,
                                 const imgpipe_run_options *options, imgpipe_report *report, imgpipe_error *error) {
     imgpipe_run_options defaults = imgpipe_run_options_default();
@@ -219,14 +272,13 @@ imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgpipe_chain *c
     imgpipe_status failed = check_options(context, job.options, error);
     if (!failed && !in) failed = error_set(error, IMGPIPE_ERROR_ARGUMENT, "no input was named");
     if (!failed && out) failed = find_encoder(&job, out, error);
+    if (report) clear_report(report);
     if (!failed) failed = open_source(&job, in, error);
-    if (!failed) {
-        struct plan_options wishes = plan_options(&job, !out);
-        failed = plan_make(chain, &job.source->info, &wishes, &job.plan, error);
+    if (!failed) failed = run_one(&job, chain, out, report, error);
+    while (!failed && job.source->more) {
+        failed = next_image(&job, error);
+        if (!failed) failed = run_one(&job, chain, out, report, error);
     }
-    if (!failed) failed = check_side_data(job.plan, out, error);
-    if (!failed && out) failed = open_sink(&job, out, error);
-    if (!failed) failed = run_job(&job, report, error);
     return end_job(&job, failed, report, error);
 }
 
@@ -256,6 +308,7 @@ imgpipe_status imgpipe_run_image(imgpipe_context *context, const imgpipe_chain *
     struct job job = {.context = context, .options = options ? options : &defaults, .began = clock_now()};
     imgpipe_status failed = check_options(context, job.options, error);
     if (!failed && !in) failed = error_set(error, IMGPIPE_ERROR_ARGUMENT, "no input image was given");
+    if (report) clear_report(report);
     if (!failed) failed = source_memory(in, &job.source, error);
     if (!failed) {
         struct plan_options wishes = plan_options(&job, !out);

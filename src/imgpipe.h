@@ -163,13 +163,14 @@ typedef struct imgpipe_run_options {
 
 IMGPIPE_API imgpipe_run_options imgpipe_run_options_default(void);
 
-/* What a run did. Times in seconds: work of all threads added up, but for `total`, which is wall time. */
+/* What a run did; `in` and `out` are those of the last image. Times in seconds: work of all threads added up, but for `total`, which is wall time. */
 typedef struct imgpipe_report {
     size_t struct_size;
     imgpipe_info in, out;
     uint64_t bytes_in, bytes_out;
     struct { double read, decode, upload, compute, download, encode, write, total; } seconds;
     char device[160];       /* the device that computed, and why it was chosen */
+    int64_t images;         /* how many were run: more than one for a stream of PNM images, whose times are added up */
 } imgpipe_report;
 
 IMGPIPE_API imgpipe_report imgpipe_report_default(void);

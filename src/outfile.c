@@ -176,7 +176,7 @@ static bool write_all(struct outfile *out, const unsigned char *bytes, size_t si
     return out->fault == 0;
 }
 
-static bool flush(struct outfile *out) {
+bool outfile_flush(struct outfile *out) {
     size_t size = out->fill;
     out->fill = 0;
     return write_all(out, out->buffer, size);
@@ -187,7 +187,7 @@ bool outfile_write(struct outfile *out, const void *bytes, size_t size) {
     out->position += size;
     if (out->position > out->size) out->size = out->position;
     if (size > BUFFER_SIZE - out->fill) {
-        if (!flush(out)) return false;
+        if (!outfile_flush(out)) return false;
         if (size >= BUFFER_SIZE) return write_all(out, bytes, size);
     }
     memcpy(out->buffer + out->fill, bytes, size);
@@ -200,7 +200,7 @@ bool outfile_can_seek(const struct outfile *out) {
 }
 
 bool outfile_seek(struct outfile *out, uint64_t offset) {
-    if (out->direct || !flush(out)) return false;
+    if (out->direct || !outfile_flush(out)) return false;
     if (offset > INT64_MAX || lseek(out->fd, (off_t)offset, SEEK_SET) < 0) {
         out->fault = offset > INT64_MAX ? EOVERFLOW : errno;
         return false;
@@ -237,7 +237,7 @@ static bool close_and_rename(struct outfile *out) {
 
 imgpipe_status outfile_commit(struct outfile *out, imgpipe_error *error) {
     imgpipe_status status = IMGPIPE_OK;
-    bool done = flush(out);
+    bool done = outfile_flush(out);
     if (done && out->direct) {
         int closed = close(out->fd);
         out->fd = -1;

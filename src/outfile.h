@@ -16,6 +16,8 @@ void outfile_cancel(struct outfile *out, const struct cancel *cancel);
 /* Writes through a buffer; false after the first failure, which outfile_commit() reports. A closed pipe fails likewise
  * (the caller ignores SIGPIPE). */
 bool outfile_write(struct outfile *out, const void *bytes, size_t size);
+/* Writes out what the buffer holds, for who waits at the other end of a pipe; false as outfile_write(). */
+bool outfile_flush(struct outfile *out);
 /* For encoders, after outfile_write() or outfile_seek() returned false: fills `error` with what failed and what to do. */
 imgpipe_status outfile_fail(const struct outfile *out, imgpipe_error *error);
 /* Only for formats that fill in their header last; false where the output cannot seek. */

@@ -53,6 +53,7 @@ struct sink {
 struct encoder {
     imgpipe_codec_info info;
     unsigned carries;       /* of enum metadata_carried */
+    bool several;           /* images written one after another are a stream of images */
     /* The nearest format that this kind can hold: `want` itself if it can. Never fails. */
     imgpipe_format (*accept)(imgpipe_format want);
     bool (*size_fits)(int64_t width, int64_t height);

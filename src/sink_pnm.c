@@ -10,7 +10,7 @@ enum { LITTLE_ENDIAN_HOST = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 struct pnm_sink {
     struct sink base;
     size_t row_bytes;
-    uint64_t data_at;     /* PFM: length of the header */
+    uint64_t data_at;     /* PFM: where the rows begin in the file, which may hold other images before */
     unsigned char *row;   /* one row in the byte order of the file; NULL where that is the host's */
     unsigned char *whole; /* PFM to an output that cannot seek: the rows in the order of the file */
 };
@@ -84,7 +84,7 @@ static imgpipe_status pnm_start(struct outfile *out, const imgpipe_info *info, c
     if (p) {
         p->base = (struct sink){.ops = pfm ? &pfm_ops : &pnm_ops, .info = *info, .out = out, .options = *options};
         p->row_bytes = (size_t)info->width * imgpipe_pixel_size(info->format);
-        p->data_at = strlen(header);
+        p->data_at = outfile_bytes(out) + strlen(header);
         /* About 256 KiB a piece: the cost of a call is lost in it, and a piece stays in the cache. */
         int64_t rows = (int64_t)((size_t)262144 / p->row_bytes);
         p->base.piece_rows = (int)(rows < 1 ? 1 : rows < info->height ? rows : info->height);
@@ -95,6 +95,8 @@ static imgpipe_status pnm_start(struct outfile *out, const imgpipe_info *info, c
         if (whole && !__builtin_mul_overflow((size_t)info->height, p->row_bytes, &all)) p->whole = malloc(all);
         if ((!swaps || p->row) && (!whole || p->whole)) {
             *sink = &p->base;
+            /* A PFM before this one ended with its first row. */
+            if (outfile_can_seek(out) && outfile_bytes(out) > 0) outfile_seek(out, outfile_bytes(out));
             imgpipe_status status = pnm_put(*sink, header, strlen(header), error);
             if (status) pnm_close(*sink);
             return status;
@@ -165,17 +167,20 @@ const struct encoder encoder_pnm = {
     .info = {"pnm", "pnm pgm ppm", "PGM and PPM", true, true, true, "u8 u16"},
     .accept = pnm_accept,
     .size_fits = pnm_size_fits,
+    .several = true,
     .open = pnm_open,
 };
 const struct encoder encoder_pam = {
     .info = {"pam", "pam", "PAM, gray or RGB with or without alpha", true, true, true, "u8 u16"},
     .accept = pam_accept,
     .size_fits = pnm_size_fits,
+    .several = true,
     .open = pam_open,
 };
 const struct encoder encoder_pfm = {
     .info = {"pfm", "pfm", "PFM, floating point", true, true, true, "f32"},
     .accept = pfm_accept,
     .size_fits = pnm_size_fits,
+    .several = true,
     .open = pfm_open,
 };
