@@ -8,14 +8,19 @@
 #define PIECE_BYTES ((size_t)1 << 20)
 #define PIECE_ROWS_MIN 8
 
-extern const struct encoder encoder_png, encoder_pnm, encoder_pam, encoder_pfm, encoder_jpeg, encoder_bmp, encoder_tga, encoder_hdr,
-    encoder_gif, encoder_psd;
+extern const struct encoder encoder_png, encoder_pnm, encoder_pam, encoder_pfm, encoder_jpeg, encoder_jpeg_stb, encoder_bmp, encoder_tga,
+    encoder_hdr, encoder_gif, encoder_psd;
 #ifdef IMGPIPE_WITH_TIFF
 extern const struct encoder encoder_tiff;
 #endif
 
 static const struct encoder *const encoders[] = {
-    &encoder_png, &encoder_pnm, &encoder_pam, &encoder_pfm, &encoder_jpeg,
+    &encoder_png, &encoder_pnm, &encoder_pam, &encoder_pfm,
+#ifdef IMGPIPE_WITH_JPEG
+    &encoder_jpeg,
+#else
+    &encoder_jpeg_stb,
+#endif
 #ifdef IMGPIPE_WITH_TIFF
     &encoder_tiff,
 #endif

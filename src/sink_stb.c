@@ -163,9 +163,10 @@ static bool hdr_fits(int64_t width, int64_t height) {
     return int_fits(width, height, INT_MAX, 3);
 }
 
-extern const struct encoder encoder_jpeg, encoder_bmp, encoder_tga, encoder_hdr, encoder_gif, encoder_psd;
+extern const struct encoder encoder_jpeg_stb, encoder_bmp, encoder_tga, encoder_hdr, encoder_gif, encoder_psd;
 
-const struct encoder encoder_jpeg = {
+/* Used where libjpeg is missing. */
+const struct encoder encoder_jpeg_stb = {
     .info = {"jpeg", "jpg jpeg", "JPEG, baseline", true, true, false, "u8"},
     .accept = jpeg_accept,
     .size_fits = bytes_fit,

@@ -10,12 +10,18 @@
 /* How many rows a streaming decoder may need at once; a row that is beyond the budget must be refused before it is allocated. */
 #define ROWS_AT_ONCE 4
 
+#ifdef IMGPIPE_WITH_JPEG
+extern const struct decoder decoder_jpeg;
+#endif
 #ifdef IMGPIPE_WITH_TIFF
 extern const struct decoder decoder_tiff;
 #endif
 
 static const struct decoder *const decoders[] = {
     &decoder_png, &decoder_pnm,
+#ifdef IMGPIPE_WITH_JPEG
+    &decoder_jpeg,
+#endif
 #ifdef IMGPIPE_WITH_TIFF
     &decoder_tiff,
 #endif

@@ -1,0 +1,398 @@
+/* JPEG through libjpeg-turbo, row by row. A file of several scans (progressive, or one colour after another) is kept as
+ * coefficients by libjpeg, which must fit the memory budget.
+ *
+ * The pixels are those of every program that uses libjpeg's defaults: the accurate integer transform and smooth upsampling, which
+ * libjpeg-turbo computes to the same bit with every instruction set and without any. CMYK is taken as stored inverted, as Adobe
+ * does and everyone assumes, and becomes RGB without a profile: R = round((255 - C) (255 - K) / 255), and so on.
+ *
+ * libjpeg goes on after most faults, with a warning. Those that lose pixels are failures here; the others are passed on.
+ *
+ * As in source_png.c every call into libjpeg that can fail goes through guarded(), and all state is in the struct. */
+#include "jpeg_common.h"
+#include "source.h"
+#include "status.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <jerror.h>
+
+/* Encoders write about ten scans; each costs a walk over the image, though it may have only a few bytes. */
+#define SCANS_MAX 500
+
+struct jpeg_source {
+    struct source base;
+    struct jpeg_decompress_struct cinfo;
+    struct jpeg_errors errors;
+    struct jpeg_source_mgr manager;
+    struct jpeg_progress_mgr progress;
+    struct jpeg_segments segments;
+    bool failed;          /* libjpeg has given up; it must not be called again */
+    bool ended_early;     /* libjpeg wanted more than the file has */
+    bool header_done;     /* segments behind the header are not taken */
+    bool started;         /* rows are being decoded */
+    bool whole;           /* several scans: all of them are read at first */
+    bool lost;            /* pixels are missing or wrong */
+    bool cut;             /* and that is so because the data end early */
+    int64_t missing_from; /* rows from here on have no data; they are 0 */
+    char pending[300];    /* warnings, held back until it is known whether an error follows; what does not fit is cut */
+    int last_warning;
+    JSAMPROW cmyk; /* a row */
+    /* the arguments of the work in guarded() */
+    void *const *rows;
+    int count;
+    JOCTET buffer[65536];
+    unsigned char segment[65536];
+};
+
+static const char *name_of(const struct jpeg_source *s) {
+    return input_name(s->base.input);
+}
+
+/* --------------------------------------------------------------------------------------------- faults of the data */
+
+/* Called when pixels cannot be had. Returns only if that is allowed, or if they are behind the last row. */
+static void lose(struct jpeg_source *s, bool cut) {
+    bool behind = s->started && !s->whole && s->cinfo.output_scanline >= s->cinfo.output_height;
+    if (s->lost || behind) return;
+    s->lost = true;
+    s->cut = cut;
+    if (!cut || !s->base.options.allow_truncated || !s->started) s->errors.base.error_exit((j_common_ptr)&s->cinfo);
+    /* The row of blocks at hand has something, the next ones have nothing. In a file of several scans every row may. */
+    if (!s->whole) s->missing_from = ((int64_t)s->cinfo.input_iMCU_row + 1) * s->cinfo.max_v_samp_factor * DCTSIZE;
+}
+
+static void on_message(j_common_ptr cinfo, int level) {
+    struct jpeg_source *s = cinfo->client_data;
+    if (level >= 0) return;
+    int code = cinfo->err->msg_code;
+    switch (code) {
+    case JWRN_HIT_MARKER:
+    case JWRN_MUST_RESYNC: lose(s, s->ended_early || s->cinfo.unread_marker == JPEG_EOI); return;
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_ARITH_BAD_CODE: lose(s, s->ended_early); return;
+    default: break;
+    }
+    if (code == s->last_warning || s->lost) return;
+    s->last_warning = code;
+    char text[JMSG_LENGTH_MAX];
+    cinfo->err->format_message(cinfo, text);
+    text_append(s->pending, sizeof s->pending, "%s%s", s->pending[0] ? ", " : "", text);
+}
+
+/* Called now and then while all scans are read. */
+static void on_progress(j_common_ptr cinfo) {
+    struct jpeg_source *s = cinfo->client_data;
+    if (s->cinfo.input_scan_number <= SCANS_MAX) return;
+    snprintf(s->errors.reason, sizeof s->errors.reason, "it has more than %d scans", SCANS_MAX);
+    longjmp(s->errors.jump, 1);
+}
+
+/* Runs `work`; false if libjpeg failed. Warnings matter only if it did not. */
+static bool guarded(struct jpeg_source *s, void (*work)(struct jpeg_source *s)) {
+    if (s->failed) return false;
+    if (setjmp(s->errors.jump)) {
+        s->failed = true;
+        return false;
+    }
+    work(s);
+    if (s->pending[0] && !s->lost)
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': %s; the image is read all the same", name_of(s), s->pending);
+    s->pending[0] = 0;
+    return true;
+}
+
+static imgpipe_status failure(struct jpeg_source *s, imgpipe_error *error) {
+    const char *name = name_of(s);
+    char buffer[160];
+    if (input_failure(s->base.input))
+        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", name,
+                         input_failure(s->base.input));
+    if (s->segments.no_memory || s->errors.base.msg_code == JERR_OUT_OF_MEMORY)
+        return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read '%s': not enough memory; free some", name);
+    const char *what = s->lost || s->ended_early ? NULL : jpeg_unsupported(&s->errors.base, buffer, sizeof buffer);
+    if (what) return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': this JPEG file %s; convert it elsewhere", name, what);
+    if (s->ended_early)
+        return error_set(error, IMGPIPE_ERROR_INPUT,
+                         "cannot read '%s': this JPEG file is truncated: it ends after %" PRIu64 " bytes; get a complete copy",
+                         name, input_tell(s->base.input));
+    if (s->cut)
+        return error_set(error, IMGPIPE_ERROR_INPUT,
+                         "cannot read '%s': this JPEG file is truncated: its image data end early; get a complete copy", name);
+    return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': this JPEG file is broken: %s; get an undamaged copy", name,
+                     s->errors.reason);
+}
+
+/* ------------------------------------------------------------------------------------------------------ bytes */
+
+static void no_work(j_decompress_ptr cinfo) {
+    (void)cinfo;
+}
+
+/* Behind the end there are end markers, as many as libjpeg wants. */
+static boolean fill_buffer(j_decompress_ptr cinfo) {
+    struct jpeg_source *s = cinfo->client_data;
+    size_t size = input_read(s->base.input, s->buffer, sizeof s->buffer);
+    if (size == 0) {
+        if (input_failure(s->base.input)) ERREXIT(cinfo, JERR_FILE_READ);
+        s->ended_early = true;
+        s->buffer[0] = 0xff;
+        s->buffer[1] = JPEG_EOI;
+        size = 2;
+        /* The arithmetic decoder takes the end of the data for zeros that the encoder left out. */
+        if (cinfo->arith_code && s->started && cinfo->unread_marker == 0) lose(s, true);
+    }
+    s->manager.next_input_byte = s->buffer;
+    s->manager.bytes_in_buffer = size;
+    return TRUE;
+}
+
+static void skip_bytes(j_decompress_ptr cinfo, long count) {
+    struct jpeg_source *s = cinfo->client_data;
+    while (count > 0 && (size_t)count > s->manager.bytes_in_buffer && !s->ended_early) {
+        count -= (long)s->manager.bytes_in_buffer;
+        fill_buffer(cinfo);
+    }
+    if (count <= 0 || s->ended_early) return;
+    s->manager.next_input_byte += count;
+    s->manager.bytes_in_buffer -= (size_t)count;
+}
+
+static unsigned next_byte(struct jpeg_source *s) {
+    if (s->manager.bytes_in_buffer == 0) fill_buffer(&s->cinfo);
+    s->manager.bytes_in_buffer--;
+    return *s->manager.next_input_byte++;
+}
+
+/* Instead of libjpeg's own keeping of segments, which has no limit. */
+static boolean on_segment(j_decompress_ptr cinfo) {
+    struct jpeg_source *s = cinfo->client_data;
+    int marker = cinfo->unread_marker;
+    size_t size = (size_t)next_byte(s) << 8;
+    size |= next_byte(s);
+    if (size < 2) ERREXIT(cinfo, JERR_BAD_LENGTH);
+    size -= 2;
+    for (size_t i = 0; i < size && !s->ended_early; i++) s->segment[i] = (unsigned char)next_byte(s);
+    if (!s->header_done && !s->ended_early) jpeg_segments_take(&s->segments, marker, s->segment, size);
+    cinfo->unread_marker = 0;
+    return TRUE;
+}
+
+/* ----------------------------------------------------------------------------------------------------- opening */
+
+static void read_header(struct jpeg_source *s) {
+    jpeg_create_decompress(&s->cinfo);
+    s->cinfo.src = &s->manager;
+    s->cinfo.progress = &s->progress;
+    jpeg_set_marker_processor(&s->cinfo, JPEG_COM, on_segment);
+    jpeg_set_marker_processor(&s->cinfo, JPEG_APP0 + 1, on_segment);
+    jpeg_set_marker_processor(&s->cinfo, JPEG_APP0 + 2, on_segment);
+    jpeg_set_marker_processor(&s->cinfo, JPEG_APP0 + 13, on_segment);
+    jpeg_read_header(&s->cinfo, TRUE);
+    s->header_done = true;
+}
+
+/* Whether nothing is missing, although the end marker is: every component has come, with all bits of all coefficients. */
+static bool complete(const struct jpeg_source *s) {
+    for (int i = 0; i < s->cinfo.num_components; i++) {
+        if (!s->cinfo.comp_info[i].quant_table) return false;
+        for (int k = 0; s->cinfo.coef_bits && k < DCTSIZE2; k++)
+            if (s->cinfo.coef_bits[i][k] != 0) return false;
+    }
+    return true;
+}
+
+static void start(struct jpeg_source *s) {
+    s->started = true;
+    jpeg_start_decompress(&s->cinfo);
+    if (!s->whole) return;
+    if (s->ended_early && !complete(s)) lose(s, true);
+    /* The tables of a component are taken when its first scan comes. */
+    for (int i = 0; i < s->cinfo.num_components; i++) {
+        if (s->lost || s->cinfo.comp_info[i].quant_table) continue;
+        snprintf(s->errors.reason, sizeof s->errors.reason, "component %d has no data", i + 1);
+        longjmp(s->errors.jump, 1);
+    }
+}
+
+/* Fills info, and says what libjpeg shall make. */
+static imgpipe_status choose_format(struct jpeg_source *s, imgpipe_error *error) {
+    struct jpeg_decompress_struct *c = &s->cinfo;
+    struct imgpipe_info *info = &s->base.info;
+    int channels = c->num_components == 4 ? 3 : c->num_components;
+    if (channels > 4)
+        return error_set(error, IMGPIPE_ERROR_INPUT,
+                         "cannot read '%s': this JPEG file has %d components; 4 are supported; convert it elsewhere", name_of(s),
+                         channels);
+    /* Two components have no meaning; they are data. */
+    *info = (imgpipe_info){c->image_width, c->image_height, {IMGPIPE_U8, channels, false}};
+    if (c->num_components == 3) c->out_color_space = JCS_RGB;
+    if (c->num_components == 4) {
+        c->out_color_space = JCS_CMYK;
+        s->cmyk = malloc((size_t)c->image_width * 4);
+        if (!s->cmyk) s->segments.no_memory = true;
+        log_line(s->base.options.log, IMGPIPE_LOG_NOTICE, "'%s': CMYK is converted to RGB without its colour profile", name_of(s));
+        free(s->base.metadata.icc.bytes);
+        s->base.metadata.icc = (struct metadata_block){0};
+    }
+    return s->segments.no_memory ? failure(s, error) : IMGPIPE_OK;
+}
+
+/* The coefficients of all components are kept, two bytes each. */
+static imgpipe_status check_memory(struct jpeg_source *s, imgpipe_error *error) {
+    uint64_t bytes = 0, budget = s->base.options.memory;
+    s->whole = jpeg_has_multiple_scans(&s->cinfo);
+    for (int i = 0; i < s->cinfo.num_components && s->whole; i++) {
+        const jpeg_component_info *c = &s->cinfo.comp_info[i];
+        uint64_t across = ((uint64_t)c->width_in_blocks + 3) & ~(uint64_t)3,
+                 down = ((uint64_t)c->height_in_blocks + 3) & ~(uint64_t)3;
+        bytes += across * down * DCTSIZE2 * sizeof(JCOEF);
+    }
+    if (budget == 0 || bytes <= budget) return IMGPIPE_OK;
+    char need[32], have[32];
+    return error_set(error, IMGPIPE_ERROR_MEMORY,
+                     "cannot read '%s': its %u x %u pixels come in several scans (progressive), so that it cannot be read row by "
+                     "row, and needs %s, over the memory budget of %s; raise --memory",
+                     name_of(s), s->cinfo.image_width, s->cinfo.image_height, text_bytes(bytes, need), text_bytes(budget, have));
+}
+
+static void tell_lost(const struct jpeg_source *s) {
+    if (!s->lost) return;
+    if (s->missing_from < s->base.info.height)
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING,
+                 "'%s': truncated: the rows from %" PRId64 " of %" PRId64 " on are missing and 0", name_of(s), s->missing_from,
+                 s->base.info.height);
+    else
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': truncated: a part of the image is missing, or coarse",
+                 name_of(s));
+}
+
+static imgpipe_status open_image(struct jpeg_source *s, imgpipe_error *error) {
+    if (s->base.options.page > 1)
+        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': there is no page %d: a JPEG file holds one image",
+                         name_of(s), s->base.options.page);
+    if (!guarded(s, read_header) || s->ended_early) return failure(s, error);
+    struct jpeg_decompress_struct *c = &s->cinfo;
+    imgpipe_status status =
+        source_check_size(&s->base.options, name_of(s), c->image_width, c->image_height, (size_t)c->num_components, false, error);
+    if (!status) status = check_memory(s, error);
+    if (status) return status;
+    jpeg_density_read(&s->base.metadata, c); /* it goes before the resolution that EXIF says */
+    jpeg_segments_end(&s->segments);
+    status = choose_format(s, error);
+    if (status) return status;
+    s->base.storage.subsampling = jpeg_subsampling(c);
+    c->dct_method = JDCT_ISLOW;
+    c->do_fancy_upsampling = TRUE;
+    s->missing_from = s->base.info.height;
+    bool done = guarded(s, start);
+    if (!done && s->whole && s->ended_early && s->base.options.allow_truncated && c->input_scan_number > 0) {
+        /* The end came in the tables between two scans. Past them libjpeg finds an end marker, and is content. */
+        s->failed = false;
+        s->lost = s->cut = true;
+        c->unread_marker = 0;
+        done = guarded(s, start);
+    }
+    if (!done) return failure(s, error);
+    if (s->whole) tell_lost(s);
+    if (s->whole && s->ended_early && !s->lost)
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': its end marker is missing; all pixels are there", name_of(s));
+    return IMGPIPE_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------------- rows */
+
+static void cmyk_to_rgb(const JSAMPLE *from, unsigned char *to, int64_t width) {
+    for (int64_t x = 0; x < width; x++, from += 4, to += 3) {
+        for (int i = 0; i < 3; i++) {
+            unsigned product = (unsigned)from[i] * from[3] + 128;
+            to[i] = (unsigned char)((product + (product >> 8)) >> 8); /* divided by 255, rounded */
+        }
+    }
+}
+
+static void read_rows(struct jpeg_source *s) {
+    struct jpeg_decompress_struct *c = &s->cinfo;
+    size_t row_bytes = (size_t)s->base.info.width * (size_t)s->base.info.format.channels;
+    for (int i = 0; i < s->count; i++) {
+        JSAMPROW row = s->cmyk ? s->cmyk : s->rows[i];
+        if (s->base.next_row + i >= s->missing_from)
+            memset(s->rows[i], 0, row_bytes);
+        else if (jpeg_read_scanlines(c, &row, 1) != 1)
+            ERREXIT(c, JERR_CANT_SUSPEND);
+        else if (s->cmyk)
+            cmyk_to_rgb(s->cmyk, s->rows[i], s->base.info.width);
+    }
+}
+
+static imgpipe_status jpeg_source_read(struct source *source, void *const *rows, int count, imgpipe_error *error) {
+    struct jpeg_source *s = (struct jpeg_source *)source;
+    s->rows = rows;
+    s->count = count;
+    bool lost = s->lost;
+    if (!guarded(s, read_rows)) return failure(s, error);
+    if (s->lost && !lost) tell_lost(s);
+    return IMGPIPE_OK;
+}
+
+static void read_end(struct jpeg_source *s) {
+    jpeg_finish_decompress(&s->cinfo);
+}
+
+/* All pixels are there: what is wrong behind them, or missing, does no harm. */
+static imgpipe_status jpeg_source_finish(struct source *source, imgpipe_error *error) {
+    struct jpeg_source *s = (struct jpeg_source *)source;
+    if (s->lost) return IMGPIPE_OK;
+    /* With several scans the end has been read. */
+    bool done = s->whole || guarded(s, read_end);
+    if (input_failure(source->input)) return failure(s, error);
+    if (!done)
+        log_line(source->options.log, IMGPIPE_LOG_WARNING,
+                 "'%s': what follows the image data is damaged (%s); all pixels are there", name_of(s), s->errors.reason);
+    else if (s->ended_early && !s->whole)
+        log_line(source->options.log, IMGPIPE_LOG_WARNING, "'%s': its end marker is missing; all pixels are there", name_of(s));
+    return IMGPIPE_OK;
+}
+
+static void jpeg_source_close(struct source *source) {
+    struct jpeg_source *s = (struct jpeg_source *)source;
+    jpeg_destroy_decompress(&s->cinfo);
+    jpeg_segments_free(&s->segments);
+    free(s->cmyk);
+    free(s);
+}
+
+static const struct source_ops jpeg_ops = {
+    .name = "jpeg", .read = jpeg_source_read, .finish = jpeg_source_finish, .close = jpeg_source_close};
+
+static bool jpeg_matches(const unsigned char *bytes, size_t size) {
+    return size >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0;
+}
+
+static imgpipe_status jpeg_source_open(struct input *input, const struct source_options *options, struct source **source,
+                                       imgpipe_error *error) {
+    struct jpeg_source *s = calloc(1, sizeof *s);
+    if (!s) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read '%s': not enough memory; free some", input_name(input));
+    s->base.ops = &jpeg_ops;
+    s->base.input = input;
+    s->base.options = *options;
+    s->base.codec = "jpeg";
+    metadata_init(&s->base.metadata);
+    s->segments.metadata = &s->base.metadata;
+    s->segments.log = options->log;
+    s->segments.name = input_name(input);
+    s->cinfo.err = jpeg_errors_init(&s->errors);
+    s->errors.base.emit_message = on_message;
+    s->cinfo.client_data = s;
+    s->progress.progress_monitor = on_progress;
+    s->manager = (struct jpeg_source_mgr){NULL, 0, no_work, fill_buffer, skip_bytes, jpeg_resync_to_restart, no_work};
+    imgpipe_status status = open_image(s, error);
+    if (status != IMGPIPE_OK) {
+        metadata_free(&s->base.metadata);
+        jpeg_source_close(&s->base);
+        return status;
+    }
+    *source = &s->base;
+    return IMGPIPE_OK;
+}
+
+const struct decoder decoder_jpeg = {"jpeg", jpeg_matches, jpeg_source_open};
