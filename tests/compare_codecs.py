@@ -138,7 +138,7 @@ def writing(imgpipe, folder):
                 convert(imgpipe, source, path)
                 tolerance = {"jpg": 1.5, "hdr": 0.02}.get(kind, 0)
                 want = pixels
-                if kind in ("bmp", "hdr", "jpg") and channels == 1:
+                if channels == 1 and (kind in ("bmp", "hdr") or (kind == "jpg" and pillow(path).ndim == 3)):
                     want = np.repeat(pixels, 3, axis=2)
                 if kind == "pam":
                     yield f"write {channels} {dtype.__name__} {kind}", path, read_netpbm, want, 0

@@ -172,7 +172,7 @@ static double distance(const imgpipe_image *a, const imgpipe_image *b) {
 }
 
 static void compare_lossy(const char *kind, const imgpipe_image *a, const imgpipe_image *b) {
-    /* A gray JPEG comes back as RGB, and is smooth enough only where it has one value. */
+    /* A gray JPEG comes back as RGB from stb, and is smooth enough only where it has one value. */
     bool sizes = a->info.width == b->info.width && a->info.height == b->info.height && a->info.format.type == b->info.format.type;
     check(sizes, "%s: size or type differs after a round trip", kind);
     if (!sizes || a->info.format.channels != b->info.format.channels) return;
@@ -215,7 +215,7 @@ static void test_round_trips(void) {
                     for (int alpha = 0; alpha <= (channels > 1); alpha++)
                         round_trip(encoder_find(written[k]),
                                    (imgpipe_info){sizes[i][0], sizes[i][1], {(imgpipe_type)type, channels, alpha != 0}});
-    check(!encoder_find("jpeg")->size_fits(65536, 1) && encoder_find("jpeg")->size_fits(65535, 1), "the greatest width of a JPEG");
+    check(!encoder_find("jpeg")->size_fits(65536, 1) && encoder_find("jpeg")->size_fits(65500, 1), "the greatest width of a JPEG");
     check(!encoder_find("gif")->open && !encoder_find("psd")->open, "GIF and PSD are only read");
 }
 
