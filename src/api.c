@@ -99,6 +99,10 @@ static imgpipe_status find_encoder(struct job *job, const char *path, imgpipe_er
     if (job->encoder)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: %s is read but not written; the kinds that are written are %s", path,
                          job->encoder->info.name, kinds);
+    const char *package = encoder_package(format, path);
+    if (package)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: this build does not write that kind; install the package %s and build again, "
+                                                        "or choose one of %s", path, package, kinds);
     if (format) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "format '%s' is unknown; the kinds that are written are %s", format, kinds);
     return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: the kind of output is not known from this name; name it by --format or by an "
                                                     "extension: %s", strcmp(path, "-") == 0 ? "standard output" : path, kinds);

@@ -13,6 +13,9 @@ extern const struct encoder encoder_png, encoder_pnm, encoder_pam, encoder_pfm, 
 #ifdef IMGPIPE_WITH_TIFF
 extern const struct encoder encoder_tiff;
 #endif
+#ifdef IMGPIPE_WITH_WEBP
+extern const struct encoder encoder_webp;
+#endif
 
 static const struct encoder *const encoders[] = {
     &encoder_png, &encoder_pnm, &encoder_pam, &encoder_pfm,
@@ -23,6 +26,9 @@ static const struct encoder *const encoders[] = {
 #endif
 #ifdef IMGPIPE_WITH_TIFF
     &encoder_tiff,
+#endif
+#ifdef IMGPIPE_WITH_WEBP
+    &encoder_webp,
 #endif
     &encoder_bmp, &encoder_tga, &encoder_hdr, &encoder_gif, &encoder_psd,
 };
@@ -64,6 +70,23 @@ const struct encoder *encoder_for_path(const char *path) {
     for (int i = 0; i < ENCODERS; i++) {
         if (is_word(encoders[i]->info.extensions, dot + 1)) return encoders[i];
     }
+    return NULL;
+}
+
+const char *encoder_package(const char *format, const char *path) {
+    static const char *const missing[][2] = {
+#ifndef IMGPIPE_WITH_TIFF
+        {"tiff tif", "libtiff-dev"},
+#endif
+#ifndef IMGPIPE_WITH_WEBP
+        {"webp", "libwebp-dev"},
+#endif
+        {"", NULL},
+    };
+    const char *dot = strrchr(path, '.');
+    const char *kind = format ? format : dot ? dot + 1 : "";
+    for (int i = 0; missing[i][1]; i++)
+        if (is_word(missing[i][0], kind)) return missing[i][1];
     return NULL;
 }
 

@@ -66,6 +66,9 @@ const struct encoder *encoder_at(int index);
 const struct encoder *encoder_find(const char *name);
 /* By the extension of `path`, letter case ignored; NULL if there is none. */
 const struct encoder *encoder_for_path(const char *path);
+/* The package that this build would have needed to write the kind that `format` (may be NULL) or the extension of `path` names;
+ * NULL if that is not the reason why there is no encoder. */
+const char *encoder_package(const char *format, const char *path);
 /* Sink into an image in memory. */
 imgpipe_status sink_memory(const imgpipe_image *image, struct sink **sink, imgpipe_error *error);
 /* Sink that takes rows and keeps nothing (--no-output). */

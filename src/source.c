@@ -16,6 +16,9 @@ extern const struct decoder decoder_jpeg;
 #ifdef IMGPIPE_WITH_TIFF
 extern const struct decoder decoder_tiff;
 #endif
+#ifdef IMGPIPE_WITH_WEBP
+extern const struct decoder decoder_webp;
+#endif
 
 static const struct decoder *const decoders[] = {
     &decoder_png, &decoder_pnm,
@@ -24,6 +27,9 @@ static const struct decoder *const decoders[] = {
 #endif
 #ifdef IMGPIPE_WITH_TIFF
     &decoder_tiff,
+#endif
+#ifdef IMGPIPE_WITH_WEBP
+    &decoder_webp,
 #endif
     &decoder_stb};
 
@@ -45,7 +51,7 @@ static const struct known {
     {"a TIFF image (a build with the package libtiff-dev reads it)", 0, 4, "MM\0*"},
     {"a BigTIFF image (a build with the package libtiff-dev reads it)", 0, 4, "II+\0"},
     {"a BigTIFF image (a build with the package libtiff-dev reads it)", 0, 4, "MM\0+"},
-    {"a WebP image", 8, 4, "WEBP"},
+    {"a WebP image (a build with the package libwebp-dev reads it)", 8, 4, "WEBP"},
     {"an AVIF image", 4, 7, "ftypavi"},
     {"a HEIF image", 4, 7, "ftyphei"},
     {"a HEIF image", 4, 7, "ftyphev"},
