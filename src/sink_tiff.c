@@ -56,7 +56,8 @@ static uint16_t choose_compression(const struct tiff_sink *s) {
 
 static uint16_t choose_predictor(const struct tiff_sink *s) {
     const struct storage *storage = s->base.options.storage;
-    bool real = s->base.info.format.type == IMGPIPE_F32;
+    /* In big-endian files libtiff 4.5 encodes the predictor of floats from bytes in the wrong order. */
+    bool real = s->base.info.format.type == IMGPIPE_F32 && !(storage && storage->big_endian);
     if (s->compression == COMPRESSION_NONE || s->compression == COMPRESSION_PACKBITS) return 0;
     if (storage && storage->compression == s->compression && storage->predictor) {
         if (storage->predictor == PREDICTOR_FLOATINGPOINT && !real) return PREDICTOR_HORIZONTAL;

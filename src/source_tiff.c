@@ -268,7 +268,7 @@ static imgpipe_status open_image(struct tiff_source *s, imgpipe_error *error) {
 
 /* -------------------------------------------------------------------------------------------------- reading */
 
-/* Warnings matter only if no error follows. */
+/* Warnings matter only if no error follows, which is mostly found at the first rows. */
 static void flush_warnings(struct tiff_source *s) {
     if (s->file.pending[0])
         log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': %s; the image is read all the same", input_name(s->base.input),
@@ -321,7 +321,6 @@ static imgpipe_status tiff_source_open(struct input *input, const struct source_
         tiff_source_close(&s->base);
         return status;
     }
-    flush_warnings(s);
     *source = &s->base;
     return IMGPIPE_OK;
 }

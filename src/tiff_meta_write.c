@@ -32,9 +32,14 @@ static void write_resolution(TIFF *tif, struct tiff_client *client, const struct
     note(client, TIFFSetField(tif, TIFFTAG_RESOLUTIONUNIT, known ? RESUNIT_INCH : RESUNIT_NONE));
 }
 
-/* libtiff takes these records for numbers of 4 bytes, and turns them round in files of the other byte order. */
+/* Bytes, which older versions of libtiff take for numbers of four, and turn round in files of the other byte order. */
 static bool write_iptc(TIFF *tif, struct tiff_client *client, const struct metadata_block *iptc) {
     if (!iptc->bytes || iptc->size == 0 || iptc->size > UINT32_MAX - 4) return true;
+    const TIFFField *field = TIFFFindField(tif, TIFFTAG_RICHTIFFIPTC, TIFF_ANY);
+    if (!field || TIFFFieldDataType(field) != TIFF_LONG) {
+        note(client, TIFFSetField(tif, TIFFTAG_RICHTIFFIPTC, (uint32_t)iptc->size, iptc->bytes));
+        return true;
+    }
     uint32_t count = (uint32_t)((iptc->size + 3) / 4), *words = calloc(count, 4);
     if (!words) return false;
     memcpy(words, iptc->bytes, iptc->size);
