@@ -30,6 +30,7 @@ struct walk_node {
 struct worker {
     struct walk_edge *edges;
     struct walk_node *nodes;
+    struct strip_rows *rows;    /* of each edge in the strip at hand */
     unsigned char *gather_scratch;
     double seconds;
     void *memory;               /* one block for everything that grows with the image */
@@ -117,7 +118,8 @@ static imgpipe_status worker_new(struct backend_pass *bp, struct worker *worker,
     char size[32], budget[32];
     worker->edges = calloc((size_t)pass->node_count + 1, sizeof *worker->edges);
     worker->nodes = calloc((size_t)pass->node_count + 1, sizeof *worker->nodes);
-    if (!worker->edges || !worker->nodes) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a worker");
+    worker->rows = calloc((size_t)pass->node_count + 1, sizeof *worker->rows);
+    if (!worker->edges || !worker->nodes || !worker->rows) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a worker");
     struct carver carver = {0};
     lay_out(bp, worker, &carver);
     if ((double)carver.used * bp->worker_count > (double)bp->io.memory)
@@ -226,10 +228,13 @@ static void make_rows(struct backend_pass *bp, struct worker *worker, int e, int
 
 static void walk_strip(struct backend_pass *bp, struct worker *worker, const struct strip *strip) {
     const struct pass *pass = bp->io.pass;
+    strip_rows(pass, 0, strip->index, worker->rows);
     for (int e = 0; e <= pass->node_count; e++) {
         struct walk_edge *we = &worker->edges[e];
-        strip_range(pass, e, strip->index, &we->made, &we->end);
-        strip_owned(pass, e, strip->index, &we->own0, &we->own1);
+        we->made = worker->rows[e].y0;
+        we->end = worker->rows[e].y1;
+        we->own0 = worker->rows[e].own0;
+        we->own1 = worker->rows[e].own1;
     }
     for (int k = 0; k < pass->node_count; k++) {
         worker->nodes[k].started = false;
@@ -264,6 +269,7 @@ static void cpu_close(struct backend_pass *bp, double seconds[3]) {
         pool_give(bp->backend->pool, bp->workers[i].memory);
         free(bp->workers[i].edges);
         free(bp->workers[i].nodes);
+        free(bp->workers[i].rows);
     }
     free(bp->workers);
     free(bp);

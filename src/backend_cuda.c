@@ -236,6 +236,7 @@ static void cuda_close(struct backend_pass *bp, double seconds[3]) {
     pthread_mutex_destroy(&bp->lock);
     free(bp->edges);
     free(bp->nodes);
+    free(bp->rows);
     free(bp);
 }
 
@@ -288,7 +289,8 @@ static imgpipe_status cuda_open(struct backend *base, const struct pass_io *io, 
     bp->io = *io;
     bp->edges = calloc((size_t)io->pass->node_count + 1, sizeof *bp->edges);
     bp->nodes = calloc((size_t)io->pass->node_count + 1, sizeof *bp->nodes);
-    failed = bp->edges && bp->nodes ? fill_pass(bp, error) : error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a pass");
+    bp->rows = calloc((size_t)io->pass->node_count + 1, sizeof *bp->rows);
+    failed = bp->edges && bp->nodes && bp->rows ? fill_pass(bp, error) : error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a pass");
     if (failed)
         cuda_close(bp, (double[3]){0});
     else

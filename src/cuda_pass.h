@@ -51,6 +51,7 @@ struct backend_pass {
     int64_t tiles_per_strip;
     struct cuda_edge *edges;
     struct cuda_node *nodes;
+    struct strip_rows *rows; /* of each edge in the tile at hand */
     void *arena;
     size_t arena_size;
     bool arena_shared;      /* belongs to the backend, not to the pass */

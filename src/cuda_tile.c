@@ -50,12 +50,8 @@ static imgpipe_status wait_for_slots(struct backend_pass *bp, int64_t until, img
     return IMGPIPE_OK;
 }
 
-struct tile_rows {
-    int64_t y0, y1;
-};
-
 /* A view of edge e's rows [rows.y0, rows.y1) of this tile as the input of a launch. */
-static void view_in(const struct backend_pass *bp, int e, struct tile_rows held, int64_t out_slot, imgpipe_tile *tile) {
+static void view_in(const struct backend_pass *bp, int e, struct strip_rows held, int64_t out_slot, imgpipe_tile *tile) {
     const struct cuda_edge *ce = &bp->edges[e];
     bool last = e == bp->io.pass->node_count && e > 0;
     tile->in = ce->memory + (last ? out_slot * ce->rows * ce->stride : 0);
@@ -79,20 +75,18 @@ static imgpipe_status copy_node(const struct backend_pass *bp, int k, const imgp
     return IMGPIPE_OK;
 }
 
-static imgpipe_status run_gathers(const struct backend_pass *bp, int64_t index, int e, struct tile_rows held, int64_t out_slot,
+static imgpipe_status run_gathers(const struct backend_pass *bp, int e, struct strip_rows held, int64_t out_slot,
                                   imgpipe_error *error) {
     const struct edge *edge = &bp->io.pass->edges[e];
     for (int g = 0; g < edge->gather_count; g++) {
         const imgpipe_stage *stage = edge->gathers[g].stage;
         imgpipe_tile tile = {.state = bp->edges[e].gather_state[g]};
         view_in(bp, e, held, out_slot, &tile);
-        struct tile_rows own;
-        strip_owned(&bp->tiled, e, index, &own.y0, &own.y1);
-        tile.in_slot = (tile.in_slot + own.y0 - held.y0) % tile.in_ring;
-        tile.in_rect.y0 = own.y0;
-        tile.in_rect.y1 = own.y1;
+        tile.in_slot = (tile.in_slot + held.own0 - held.y0) % tile.in_ring;
+        tile.in_rect.y0 = held.own0;
+        tile.in_rect.y1 = held.own1;
         tile.out_rect = tile.in_rect;
-        if (own.y0 < own.y1) {
+        if (held.own0 < held.own1) {
             imgpipe_status failed = cuda_check((cudaError_t)stage->cuda(stage, &tile, 1, bp->backend->compute), stage->filter->name, error);
             if (failed) return failed;
         }
@@ -111,24 +105,22 @@ static imgpipe_status run_node(const struct backend_pass *bp, int k, imgpipe_til
     return cuda_check((cudaError_t)node->stage->cuda(node->stage, tile, 1, bp->backend->compute), node->stage->filter->name, error);
 }
 
-static imgpipe_status compute(struct backend_pass *bp, int64_t index, int64_t out_slot, imgpipe_error *error) {
+static imgpipe_status compute(struct backend_pass *bp, int64_t out_slot, imgpipe_error *error) {
     const struct pass *pass = bp->io.pass;
-    struct tile_rows held;
-    strip_range(&bp->tiled, 0, index, &held.y0, &held.y1);
-    if (cuda_pass_whole(bp)) held = (struct tile_rows){0, bp->edges[0].rows};
-    imgpipe_status failed = run_gathers(bp, index, 0, held, out_slot, error);
+    struct strip_rows held = bp->rows[0];
+    if (cuda_pass_whole(bp)) held.y0 = 0, held.y1 = bp->edges[0].rows;
+    imgpipe_status failed = run_gathers(bp, 0, held, out_slot, error);
     for (int k = 0; !failed && k < pass->node_count; k++) {
         imgpipe_tile tile = {0};
         view_in(bp, k, held, out_slot, &tile);
         const struct cuda_edge *out = &bp->edges[k + 1];
-        struct tile_rows made;
-        strip_range(&bp->tiled, k + 1, index, &made.y0, &made.y1);
+        struct strip_rows made = bp->rows[k + 1];
         tile.out = out->memory + (k + 1 == pass->node_count ? out_slot * out->rows * out->stride : 0);
         tile.out_stride = out->stride;
         tile.out_rect = (imgpipe_rect){0, made.y0, pass->edges[k + 1].info.width, made.y1};
         failed = run_node(bp, k, &tile, error);
         held = made;
-        if (!failed) failed = run_gathers(bp, index, k + 1, held, out_slot, error);
+        if (!failed) failed = run_gathers(bp, k + 1, held, out_slot, error);
     }
     return failed;
 }
@@ -139,8 +131,7 @@ static imgpipe_status download(struct backend_pass *bp, int64_t index, int64_t o
     const struct cuda_edge *ce = &bp->edges[last];
     int64_t y0 = index * bp->tiled.strip_rows, y1 = y0 + bp->tiled.strip_rows;
     if (y1 > edge->info.height) y1 = edge->info.height;
-    int64_t first, unused;
-    strip_range(&bp->tiled, last, index, &first, &unused);
+    int64_t first = bp->rows[last].y0;
     for (int64_t y = y0; y < y1;) {
         int64_t to = together(&bp->io.out, 0, y, y1);
         const unsigned char *from = ce->memory + (out_slot * ce->rows + (y - first)) * ce->stride;
@@ -154,8 +145,9 @@ static imgpipe_status download(struct backend_pass *bp, int64_t index, int64_t o
 imgpipe_status cuda_tile_enqueue(struct backend_pass *bp, int64_t index, struct strip *last_of, imgpipe_error *error) {
     struct cuda_backend *backend = bp->backend;
     struct cuda_mark *mark = &bp->marks[bp->tiles % CUDA_MARKS];
-    int64_t out_slot = bp->tiles % CUDA_OUT_TILES, in1;
-    strip_range(&bp->tiled, 0, index, &mark->in0, &in1);
+    strip_rows(&bp->tiled, 0, index, bp->rows);
+    int64_t out_slot = bp->tiles % CUDA_OUT_TILES, in1 = bp->rows[0].y1;
+    mark->in0 = bp->rows[0].y0;
     mark->strip = last_of;
     if (cuda_pass_whole(bp)) in1 = bp->edges[0].rows; /* the window may read any of it */
     imgpipe_status failed = wait_for_slots(bp, in1, error);
@@ -169,7 +161,7 @@ imgpipe_status cuda_tile_enqueue(struct backend_pass *bp, int64_t index, struct 
         CUDA_TRY(cudaStreamWaitEvent(backend->compute, bp->marks[(bp->tiles - CUDA_OUT_TILES) % CUDA_MARKS].down1, 0));
     CUDA_TRY(cudaEventRecord(mark->compute0, backend->compute));
     TRACE_BEGIN("imgpipe tile");
-    failed = compute(bp, index, out_slot, error);
+    failed = compute(bp, out_slot, error);
     TRACE_END();
     if (failed) return failed;
     CUDA_TRY(cudaEventRecord(mark->compute1, backend->compute));

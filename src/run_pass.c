@@ -27,7 +27,7 @@ static int64_t strips_using(const struct pass_run *pr, int64_t band) {
     int64_t low = 0, high = pr->pass->strip_count;
     while (low < high) {
         int64_t middle = (low + high) / 2, a, b;
-        strip_range(pr->pass, 0, middle, &a, &b);
+        strip_input(pr->pass, middle, &a, &b);
         if (b > y0)
             high = middle;
         else
@@ -35,7 +35,7 @@ static int64_t strips_using(const struct pass_run *pr, int64_t band) {
     }
     for (int64_t i = low; i < pr->pass->strip_count; i++, count++) {
         int64_t a, b;
-        strip_range(pr->pass, 0, i, &a, &b);
+        strip_input(pr->pass, i, &a, &b);
         if (a >= y1) break;
     }
     return count;
@@ -66,7 +66,7 @@ static void start_strips(struct pass_run *pr) {
         strip->index = pr->started;
         strip->y0 = pr->started * pr->pass->strip_rows;
         strip->y1 = strip->y0 + pr->pass->strip_rows < height ? strip->y0 + pr->pass->strip_rows : height;
-        strip_range(pr->pass, 0, strip->index, &strip->in0, &strip->in1);
+        strip_input(pr->pass, strip->index, &strip->in0, &strip->in1);
         if (pr->in_bands && (strip->in1 - 1) / pr->io.in.band_rows >= pr->decoded) return;
         if (!pieces_free(pr, strip->y1)) return;
         slot->busy = true;

@@ -60,49 +60,63 @@ static int64_t strip_y0(const struct pass *pass, int64_t index) {
     return y < height ? y : height;
 }
 
-void strip_owned(const struct pass *pass, int e, int64_t index, int64_t *y0, int64_t *y1) {
-    int64_t unused;
-    pass_need(pass, e, strip_y0(pass, index), strip_y0(pass, index + 1), y0, &unused);
-    if (index == 0) *y0 = 0;
-    if (index + 1 == pass->strip_count)
-        *y1 = pass->edges[e].info.height;
-    else
-        pass_need(pass, e, strip_y0(pass, index + 1), strip_y0(pass, index + 2), y1, &unused);
+struct span {
+    int64_t a, b;
+};
+
+/* The rows that node k needs for rows `out` of what it makes, within its input. */
+static struct span step_back(const struct pass *pass, int k, struct span out) {
+    struct pass upper = *pass; /* one node back from edge k + 1 */
+    struct span in;
+    upper.node_count = k + 1;
+    pass_need(&upper, k, out.a, out.b, &in.a, &in.b);
+    return in;
 }
 
-void strip_range(const struct pass *pass, int e, int64_t index, int64_t *y0, int64_t *y1) {
-    int64_t a = strip_y0(pass, index), b = strip_y0(pass, index + 1);
+/* Goes back from the output to edge `e`. What a strip owns at an edge reaches from its first needed row to the next strip's
+ * first, so that together the strips own all rows. */
+static void walk_back(const struct pass *pass, int e, int64_t index, struct strip_rows *rows, struct strip_rows *first) {
+    bool last = index + 1 == pass->strip_count;
+    struct span need = {strip_y0(pass, index), strip_y0(pass, index + 1)}, made = need;
+    struct span next = {need.b, last ? need.b : strip_y0(pass, index + 2)};
     for (int k = pass->node_count;; k--) {
-        if (pass->edges[k].gather_count) {
-            int64_t own0, own1;
-            strip_owned(pass, k, index, &own0, &own1);
-            if (own0 < a) a = own0;
-            if (own1 > b) b = own1;
-        }
-        if (k == e) break;
-        struct pass upper = *pass; /* one node back from edge k: need of rows [a, b) */
-        upper.node_count = k;
-        pass_need(&upper, k - 1, a, b, &a, &b);
+        struct span own = {index == 0 ? 0 : need.a, last ? pass->edges[k].info.height : next.a};
+        if (pass->edges[k].gather_count && own.a < made.a) made.a = own.a;
+        if (pass->edges[k].gather_count && own.b > made.b) made.b = own.b;
+        struct strip_rows found = {made.a, made.b, own.a, own.b};
+        if (rows) rows[k - e] = found;
+        if (first) *first = found;
+        if (k == e) return;
+        made = step_back(pass, k - 1, made);
+        need = step_back(pass, k - 1, need);
+        if (!last) next = step_back(pass, k - 1, next);
     }
-    *y0 = a;
-    *y1 = b;
+}
+
+void strip_rows(const struct pass *pass, int e, int64_t index, struct strip_rows *rows) { walk_back(pass, e, index, rows, NULL); }
+
+void strip_input(const struct pass *pass, int64_t index, int64_t *y0, int64_t *y1) {
+    struct strip_rows input;
+    walk_back(pass, 0, index, NULL, &input);
+    *y0 = input.y0;
+    *y1 = input.y1;
 }
 
 #define STRIP_SAMPLES 1024
+
+static int64_t strip_height(const struct pass *pass, int e, int64_t index) {
+    struct strip_rows rows;
+    walk_back(pass, e, index, NULL, &rows);
+    return rows.y1 - rows.y0;
+}
 
 int64_t strip_most(const struct pass *pass, int e) {
     /* need() is monotonic and the same everywhere but at the edges, where it is clipped: so the strip in the middle of the
      * image needs the most. The others are for filters that change the size, whose windows may vary by a row. */
     int64_t most = 0, count = pass->strip_count, step = count / STRIP_SAMPLES + 1;
-    for (int64_t i = 0; i < count; i += step) {
-        int64_t y0, y1;
-        strip_range(pass, e, i, &y0, &y1);
-        if (y1 - y0 > most) most = y1 - y0;
-    }
-    for (int64_t i = count / 2 - 2 > 0 ? count / 2 - 2 : 0; i < count && i < count / 2 + 3; i++) {
-        int64_t y0, y1;
-        strip_range(pass, e, i, &y0, &y1);
-        if (y1 - y0 > most) most = y1 - y0;
-    }
+    for (int64_t i = 0; i < count; i += step)
+        if (strip_height(pass, e, i) > most) most = strip_height(pass, e, i);
+    for (int64_t i = count / 2 - 2 > 0 ? count / 2 - 2 : 0; i < count && i < count / 2 + 3; i++)
+        if (strip_height(pass, e, i) > most) most = strip_height(pass, e, i);
     return step > 1 ? most + 2 : most;
 }

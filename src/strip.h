@@ -38,10 +38,16 @@ struct strip {
     void *owner;
 };
 
-/* The rows of gathers at edge `e` that belong to strip `index` and no other: every row belongs to one strip. */
-void strip_owned(const struct pass *pass, int e, int64_t index, int64_t *y0, int64_t *y1);
-/* The rows of edge `e` that the strip makes: what later nodes need, and what gathers own. */
-void strip_range(const struct pass *pass, int e, int64_t index, int64_t *y0, int64_t *y1);
+/* Rows of one edge in one strip. */
+struct strip_rows {
+    int64_t y0, y1;                 /* made: what later nodes need, and what gathers own */
+    int64_t own0, own1;             /* for gathers: every row of an edge belongs to one strip and no other */
+};
+
+/* The rows of edges `e` and above of strip `index`; rows[0] is edge e. */
+void strip_rows(const struct pass *pass, int e, int64_t index, struct strip_rows *rows);
+/* The rows of the input that the strip needs. */
+void strip_input(const struct pass *pass, int64_t index, int64_t *y0, int64_t *y1);
 /* The most rows of edge `e` that any strip of the pass makes. */
 int64_t strip_most(const struct pass *pass, int e);
 #endif
