@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void metadata_init(struct metadata *metadata) { *metadata = (struct metadata){.srgb_intent = -1}; }
+void metadata_init(struct metadata *metadata) {
+    *metadata = (struct metadata){.srgb_intent = -1};
+}
 
 void metadata_free(struct metadata *metadata) {
     struct metadata_block *blocks[] = {&metadata->icc, &metadata->exif, &metadata->xmp, &metadata->iptc};

@@ -84,8 +84,11 @@ static void fit_profile(struct metadata *metadata, const struct carry *carry) {
     int colours = carry->out.format.channels - (carry->out.format.alpha ? 1 : 0);
     if (colours >= 3 ? strcmp(space, "RGB ") == 0 : strcmp(space, "GRAY") == 0) return;
     const char *name = strcmp(space, "GRAY") == 0 ? "gray" : strcmp(space, "RGB ") == 0 ? "RGB" : space[0] ? space : "damaged";
-    log_line(carry->log, IMGPIPE_LOG_NOTICE, "the %.*s profile does not fit %s image and was dropped", (int)strcspn(name, " "), name,
-             colours == 1 ? "a gray" : colours == 3 ? "an RGB" : "this");
+    log_line(carry->log, IMGPIPE_LOG_NOTICE, "the %.*s profile does not fit %s image and was dropped", (int)strcspn(name, " "),
+             name,
+             colours == 1   ? "a gray"
+             : colours == 3 ? "an RGB"
+                            : "this");
     drop_block(&metadata->icc);
 }
 

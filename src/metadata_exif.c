@@ -36,7 +36,9 @@ static bool exif_open(const struct metadata *metadata, struct exif *e) {
     return e->big || memcmp(e->bytes, "II*\0", 4) == 0;
 }
 
-static bool inside(const struct exif *e, uint64_t at, uint64_t size) { return at <= e->size && size <= e->size - at; }
+static bool inside(const struct exif *e, uint64_t at, uint64_t size) {
+    return at <= e->size && size <= e->size - at;
+}
 
 static uint32_t get(const struct exif *e, uint64_t at, int size) {
     uint32_t value = 0;
@@ -72,7 +74,9 @@ static uint64_t find_in(const struct exif *e, uint64_t at, uint32_t tag) {
     return 0;
 }
 
-static uint64_t find(const struct exif *e, uint32_t tag) { return find_in(e, get(e, 4, 4), tag); }
+static uint64_t find(const struct exif *e, uint32_t tag) {
+    return find_in(e, get(e, 4, 4), tag);
+}
 
 /* One whole number; writers use any of three types for it. */
 static uint32_t whole(const struct exif *e, uint64_t entry) {
@@ -116,7 +120,8 @@ static void set_xmp_orientation(struct metadata *metadata, int orientation) {
         left -= (size_t)(found - at) + length;
         at = found + length;
         size_t skip = 0;
-        while (skip < left && (at[skip] == '=' || at[skip] == '"' || at[skip] == '\'' || at[skip] == '>' || at[skip] == ' ')) skip++;
+        while (skip < left && (at[skip] == '=' || at[skip] == '"' || at[skip] == '\'' || at[skip] == '>' || at[skip] == ' '))
+            skip++;
         if (skip > 0 && skip + 1 < left && at[skip] >= '1' && at[skip] <= '8' && strchr("\"'< ", at[skip + 1]))
             at[skip] = (unsigned char)('0' + orientation);
     }
@@ -159,8 +164,8 @@ void metadata_swap_sides(struct metadata *metadata) {
     if (link) swap_values(&e, get(&e, link + 8, 4), TAG_PIXEL_WIDTH);
 }
 
-/* A copy of the block with a first directory of one entry more, at the end: entries are in the order of their tags, and what follows
- * the old ones may be in use. It begins at an even offset, as TIFF has it. */
+/* A copy of the block with a first directory of one entry more, at the end: entries are in the order of their tags, and what
+ * follows the old ones may be in use. It begins at an even offset, as TIFF has it. */
 static bool add_entry(struct metadata *metadata, const struct exif *from) {
     uint64_t old, at = (from->size + 1) & ~(uint64_t)1, before = 0;
     uint64_t count = (uint64_t)first_directory(from, &old);

@@ -26,14 +26,14 @@ struct png_source {
     bool animated;
     bool video_colours; /* it has a cICP chunk */
     struct png_meta meta;
-    bool searched;      /* for metadata behind the image data, to the end of the file */
-    bool truncated;     /* the rest of the image is 0, as options.allow_truncated says */
+    bool searched;     /* for metadata behind the image data, to the end of the file */
+    bool truncated;    /* the rest of the image is 0, as options.allow_truncated says */
     char pending[300]; /* warnings, held back until it is known whether an error follows; what does not fit is cut */
     char reason[300];  /* of the failure */
     /* the arguments of the work in guarded() */
     png_bytep *rows;
-    int count, done;      /* rows wanted, and how many of them libpng has made */
-    int64_t pass_row;     /* interlaced: the row of which pass was read last */
+    int count, done;  /* rows wanted, and how many of them libpng has made */
+    int64_t pass_row; /* interlaced: the row of which pass was read last */
     int pass;
     unsigned char *image; /* interlaced: the allocation; base.pixels is set once it is filled */
     unsigned char *first_row;
@@ -231,7 +231,8 @@ static imgpipe_status png_source_finish(struct source *source, imgpipe_error *er
     if (guarded(s, read_end)) {
         if (s->meta.missed && !s->searched)
             log_line(source->options.log, IMGPIPE_LOG_NOTICE, "'%s': what stands behind the image data (%s) %s", name_of(s),
-                     s->meta.missed_kind, "is not carried over, as it comes after the output's header; name the file instead of a pipe");
+                     s->meta.missed_kind,
+                     "is not carried over, as it comes after the output's header; name the file instead of a pipe");
         return IMGPIPE_OK;
     }
     if (s->no_memory || input_failure(source->input)) return failure(s, error);
@@ -266,8 +267,8 @@ static imgpipe_status decode_interlaced(struct png_source *s, imgpipe_error *err
         if (!s->base.options.allow_truncated || !s->ended_early || s->no_memory || !any) return failure(s, error);
         s->truncated = true;
         log_line(s->base.options.log, IMGPIPE_LOG_WARNING,
-                 "'%s': this interlaced PNG file is truncated: it ends in pass %d of 7; pixels that are not there are 0", name_of(s),
-                 s->pass + 1);
+                 "'%s': this interlaced PNG file is truncated: it ends in pass %d of 7; pixels that are not there are 0",
+                 name_of(s), s->pass + 1);
     }
     if (s->bad_checksum) return refuse_checksum(s, error);
     s->base.pixels = s->first_row;
@@ -304,15 +305,16 @@ static imgpipe_status read_metadata_behind(struct png_source *s, imgpipe_error *
     meta->closed = true;
     s->searched = whole_file;
     if (s->video_colours)
-        log_line(s->base.options.log, IMGPIPE_LOG_NOTICE, "'%s': its cICP chunk, which says how its colours are meant, is not carried over",
-                 name_of(s));
+        log_line(s->base.options.log, IMGPIPE_LOG_NOTICE,
+                 "'%s': its cICP chunk, which says how its colours are meant, is not carried over", name_of(s));
     return IMGPIPE_OK;
 }
 
 static imgpipe_status open_image(struct png_source *s, imgpipe_error *error) {
     if (s->base.options.page > 1)
-        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': a PNG file has one page, and page %d was asked for; leave out --page",
-                         name_of(s), s->base.options.page);
+        return error_set(error, IMGPIPE_ERROR_INPUT,
+                         "cannot read '%s': a PNG file has one page, and page %d was asked for; leave out --page", name_of(s),
+                         s->base.options.page);
     imgpipe_status status = check_header(s, error);
     if (status != IMGPIPE_OK) return status;
     if (!guarded(s, read_header)) return failure(s, error);
