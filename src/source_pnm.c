@@ -65,6 +65,7 @@ static imgpipe_status plain_row(struct pnm *p, void *row, size_t samples, uint32
 static imgpipe_status pnm_bytes(struct pnm *p, unsigned char *to, int64_t row, imgpipe_error *error) {
     size_t size = (size_t)p->row_bytes, got = p->ended ? 0 : input_read(p->base.input, to, size);
     if (got == size) return IMGPIPE_OK;
+    got -= got % imgpipe_sample_size(p->base.info.format.type); /* a part of a sample is none */
     memset(to + got, p->bits ? 0xff : 0, size - got);
     return pnm_truncated(p, row, error);
 }

@@ -65,6 +65,8 @@ static imgpipe_status webp_cut(struct webp *s, WebPIDecoder *decoder, imgpipe_er
     int rows = 0;
     size_t stride = (size_t)s->base.stride;
     VP8StatusCode code = WebPIUpdate(decoder, s->file.bytes, s->file.size);
+    if (code == VP8_STATUS_OK)
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "%s: truncated: what stands behind the image is missing", input_name(s->base.input));
     if (code != VP8_STATUS_SUSPENDED) return webp_failed(s, code, error);
     if (!WebPIDecGetRGB(decoder, &rows, NULL, NULL, NULL) || rows < 0) rows = 0;
     memset(s->image + (size_t)rows * stride, 0, ((size_t)s->base.info.height - (size_t)rows) * stride);

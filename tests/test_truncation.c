@@ -1,0 +1,114 @@
+/* Files that end early, cut at every byte: an error, from a file and from a pipe, in one line; with allow_truncated the rows before the
+ * cut, and 0 behind it. The arguments are files; exit status 0 or 1. */
+#include "source.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int checks, failures, warnings;
+
+static void check(bool ok, const char *file, size_t cut, const char *what, const char *detail) {
+    checks++;
+    if (ok || failures++ > 20) return;
+    fprintf(stderr, "FAILED: %s cut to %zu bytes: %s%s\n", file, cut, what, detail);
+}
+
+static void count_warning(void *user, imgpipe_log_level level, const char *message) {
+    (void)user, (void)message;
+    if (level <= IMGPIPE_LOG_WARNING) warnings++;
+}
+static const struct log counting = {count_warning, NULL};
+
+struct image {
+    imgpipe_info info;
+    unsigned char *pixels;
+    size_t row_bytes;
+};
+
+static imgpipe_status load(const unsigned char *bytes, size_t size, bool can_seek, bool allow, struct image *image, imgpipe_error *error) {
+    struct source_options options = {.log = &counting, .alpha = -1, .max_pixels = 1 << 20, .memory = 1 << 26, .allow_truncated = allow};
+    struct input *input;
+    struct source *source;
+    memset(error, 0, sizeof *error);
+    memset(image, 0, sizeof *image);
+    warnings = 0;
+    imgpipe_status status = input_memory(bytes, size, can_seek, &input, error);
+    if (!status) status = source_open(input, &options, &source, error);
+    if (status) return status;
+    image->info = source->info;
+    image->row_bytes = (size_t)source->info.width * imgpipe_pixel_size(source->info.format);
+    image->pixels = malloc(image->row_bytes * (size_t)source->info.height);
+    if (!image->pixels) abort();
+    memset(image->pixels, 0x5a, image->row_bytes * (size_t)source->info.height);
+    for (int64_t y = 0; y < source->info.height && !status; y++) {
+        void *row = image->pixels + (size_t)y * image->row_bytes;
+        status = source_read(source, &row, 1, error);
+    }
+    if (!status) status = source_finish(source, error);
+    source_close(source);
+    if (status) free(image->pixels), image->pixels = NULL;
+    return status;
+}
+
+/* A decoder may have made less than the bytes it had would allow, but what it made is right: each row is that of the whole image, or
+ * is 0 from some byte on, and so are all rows behind it (in a PFM: before it). */
+static bool is_part(const struct image *part, const struct image *whole, bool upwards) {
+    bool ended = false;
+    for (int64_t i = 0; i < whole->info.height; i++) {
+        size_t row = (size_t)(upwards ? whole->info.height - 1 - i : i) * whole->row_bytes, same = 0;
+        while (!ended && same < whole->row_bytes && part->pixels[row + same] == whole->pixels[row + same]) same++;
+        for (size_t k = same; k < whole->row_bytes; k++) {
+            ended = true;
+            if (part->pixels[row + k]) return false;
+        }
+    }
+    return true;
+}
+
+/* A cut that takes nothing of the pixels may be a warning; a number at the end of a plain file has no mark of its end. */
+static void check_cut(const char *name, const unsigned char *bytes, size_t cut, const struct image *whole, bool strict) {
+    struct image part;
+    imgpipe_error error;
+    unsigned char *copy = malloc(cut ? cut : 1);
+    if (!copy) abort();
+    memcpy(copy, bytes, cut);
+    for (int pipe = 0; pipe < 2; pipe++) {
+        imgpipe_status status = load(copy, cut, !pipe, false, &part, &error);
+        check(status == IMGPIPE_ERROR_INPUT || !strict || (!status && warnings > 0), name, cut, pipe ? "as a pipe it is accepted: " : "it is accepted: ",
+              error.message);
+        check(!status || (error.message[0] && !strchr(error.message, '\n') && strstr(error.message, "memory")), name, cut, "the message: ", error.message);
+        if (!status && strict) check(is_part(&part, whole, false), name, cut, "it is accepted with other pixels", "");
+        free(part.pixels);
+        status = load(copy, cut, !pipe, true, &part, &error);
+        check(status == IMGPIPE_OK || status == IMGPIPE_ERROR_INPUT, name, cut, "--allow-truncated: ", error.message);
+        if (!status && strict) {
+            bool pfm = whole->info.format.type == IMGPIPE_F32;
+            check(warnings == 1, name, cut, "--allow-truncated gives not one warning", "");
+            check(part.row_bytes == whole->row_bytes && part.info.height == whole->info.height && is_part(&part, whole, pfm), name, cut,
+                  "--allow-truncated gives other pixels", "");
+        }
+        free(part.pixels);
+    }
+    free(copy);
+}
+
+static void check_file(const char *name) {
+    static unsigned char bytes[1 << 16];
+    FILE *file = fopen(name, "rb");
+    size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+    if (file) fclose(file);
+    struct image whole;
+    imgpipe_error error;
+    imgpipe_status status = load(bytes, size, true, false, &whole, &error);
+    check(!status, name, size, "the whole file: ", error.message);
+    if (status) return;
+    bool plain = bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '3';
+    for (size_t cut = 0; cut < size; cut++) check_cut(name, bytes, cut, &whole, !plain);
+    free(whole.pixels);
+}
+
+int main(int count, char **arguments) {
+    for (int i = 1; i < count; i++) check_file(arguments[i]);
+    printf("%d checks, %d failed\n", checks, failures);
+    return failures || count < 2;
+}
