@@ -4,6 +4,7 @@
 #include "filter.h"
 #include "metadata_carry.h"
 #include "outfile.h"
+#include "outfile_path.h"
 #include "run.h"
 #include "status.h"
 
@@ -210,13 +211,24 @@ static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_e
     return failed;
 }
 
-/* Two outputs into one pipe would be neither. */
-static imgpipe_status check_side_data(const struct plan *plan, const char *out, imgpipe_error *error) {
-    int to_standard_output = out && strcmp(out, "-") == 0;
-    for (int i = 0; i < plan->stage_count; i++)
-        if (plan->stages[i].side_data && strcmp(plan->stages[i].side_data, "-") == 0) to_standard_output++;
-    if (to_standard_output < 2) return IMGPIPE_OK;
-    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "standard output cannot carry two things; write the image or the data to a file");
+/* Side data must not replace the input, the image or other data; two outputs into one pipe would be neither. */
+static imgpipe_status check_side_data(const struct plan *plan, const char *in, const char *out, imgpipe_error *error) {
+    for (int i = 0; i < plan->stage_count; i++) {
+        const imgpipe_stage *stage = &plan->stages[i];
+        const char *data = stage->side_data, *what = NULL;
+        if (!data) continue;
+        if (out && outfile_same_place(data, out)) what = "the image";
+        for (int k = 0; k < i && !what; k++)
+            if (plan->stages[k].side_data && outfile_same_place(data, plan->stages[k].side_data)) what = "the data of a stage before it";
+        if (!what && strcmp(in, "-") != 0 && outfile_same_place(data, in))
+            return imgpipe_stage_fail(stage, error, "data", 0, 0, "'%s' is the input, and data would replace it; name another file", data);
+        if (what && strcmp(data, "-") == 0)
+            return imgpipe_stage_fail(stage, error, "data", 0, 0, "standard output cannot carry two things, and %s goes there; write the "
+                                                                  "image or the data to a file", what);
+        if (what)
+            return imgpipe_stage_fail(stage, error, "data", 0, 0, "'%s' is where %s goes; name another file", data, what);
+    }
+    return IMGPIPE_OK;
 }
 
 /* Closes everything; the output is kept only if nothing failed. */
@@ -242,10 +254,11 @@ static bool takes_several(const struct job *job) {
 }
 
 /* Runs the chain on the image that stands next in the input. */
-static imgpipe_status run_one(struct job *job, const imgpipe_chain *chain, const char *out, imgpipe_report *report, imgpipe_error *error) {
+static imgpipe_status run_one(struct job *job, const imgpipe_chain *chain, const char *in, const char *out, imgpipe_report *report,
+                              imgpipe_error *error) {
     struct plan_options wishes = plan_options(job, !out);
     imgpipe_status failed = plan_make(chain, &job->source->info, &wishes, &job->plan, error);
-    if (!failed) failed = check_side_data(job->plan, out, error);
+    if (!failed) failed = check_side_data(job->plan, in, out, error);
     if (!failed && out) failed = open_sink(job, out, error);
     if (failed) return failed;
     job->source->options.several = takes_several(job);
@@ -278,10 +291,10 @@ imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgpipe_chain *c
     if (!failed && out) failed = find_encoder(&job, out, error);
     if (report) clear_report(report);
     if (!failed) failed = open_source(&job, in, error);
-    if (!failed) failed = run_one(&job, chain, out, report, error);
+    if (!failed) failed = run_one(&job, chain, in, out, report, error);
     while (!failed && job.source->more) {
         failed = next_image(&job, error);
-        if (!failed) failed = run_one(&job, chain, out, report, error);
+        if (!failed) failed = run_one(&job, chain, in, out, report, error);
     }
     return end_job(&job, failed, report, error);
 }

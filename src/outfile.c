@@ -1,6 +1,6 @@
 /* An output that appears complete or not at all.
  *
- * The temporary file is locked with flock() from its creation to its rename. A file named `.imgpipe-…` whose lock can be
+ * The temporary file is locked with flock() from its creation to its rename. A file with such a name whose lock can be
  * taken therefore belongs to nobody any more and is removed. Two windows have to be closed: a cleaner may take the lock
  * between the creator's open() and its flock(), and a file may be renamed between a cleaner's open() and its flock(). So both look
  * again, once they hold the lock, whether the name still leads to the locked inode; a creator that lost takes another name. */
@@ -74,7 +74,7 @@ static bool create_temp(struct outfile *out) {
         if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) {
             random = (uint64_t)(clock_now() * 1e9) * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid();
         }
-        snprintf(out->temp, sizeof out->temp, OUTFILE_TEMP_PREFIX "%016llx", (unsigned long long)random);
+        snprintf(out->temp, sizeof out->temp, OUTFILE_TEMP_PREFIX "%0*llx", OUTFILE_TEMP_DIGITS, (unsigned long long)random);
         out->fd = openat(out->target.folder, out->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (out->fd < 0) {
             if (errno == EEXIST || errno == EINTR) continue;

@@ -67,11 +67,12 @@ static int connect_socket(const char *path) {
     return -1;
 }
 
-/* A device, pipe or socket is opened as it is. A pipe waits here for its reader, as with any other program. */
+/* A device, pipe or socket is opened as it is. A pipe waits here for its reader, as with any other program, and until a signal
+ * is caught: whoever asked for that wants to stop waiting. */
 static imgpipe_status open_special(const char *path, const char *name, mode_t mode, int *result, imgpipe_error *error) {
     do {
         *result = S_ISSOCK(mode) ? connect_socket(path) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    } while (*result < 0 && errno == EINTR);
+    } while (*result < 0 && errno == EINTR && !S_ISFIFO(mode));
     return *result < 0 ? fail(name, errno, "check the device, pipe or socket", error) : IMGPIPE_OK;
 }
 
@@ -167,6 +168,27 @@ imgpipe_status outfile_resolve(const char *path, const char *name, struct outfil
     return status;
 }
 
+/* Fills the folder's identity, and the name in it, which is to be freed; NULL if there is no such folder. */
+static char *find_base(const char *path, struct stat *folder) {
+    char *final = follow_links(path), *slash = final ? strrchr(final, '/') : NULL, *base = NULL;
+    if (!final) return NULL;
+    if (slash) *slash = 0;
+    if (stat(!slash ? "." : slash == final ? "/" : final, folder) == 0) base = strdup(slash ? slash + 1 : final);
+    free(final);
+    return base;
+}
+
+bool outfile_same_place(const char *a, const char *b) {
+    int x = own_descriptor(a), y = own_descriptor(b);
+    if (x >= 0 || y >= 0) return x == y;
+    struct stat folder_a, folder_b;
+    char *base_a = find_base(a, &folder_a), *base_b = find_base(b, &folder_b);
+    bool same = base_a && base_b && strcmp(base_a, base_b) == 0 && folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
+    free(base_a);
+    free(base_b);
+    return same;
+}
+
 void outfile_target_free(struct outfile_target *target) {
     if (target->folder >= 0) close(target->folder);
     free(target->folder_name);
@@ -191,6 +213,13 @@ static void remove_if_stale(int folder, const char *name) {
     close(fd);
 }
 
+/* Whether create_temp() may have made this name. What only begins like one is a user's file, such as `.imgpipe-1.png`. */
+static bool is_temp_name(const char *name) {
+    size_t prefix = strlen(OUTFILE_TEMP_PREFIX);
+    return strncmp(name, OUTFILE_TEMP_PREFIX, prefix) == 0 && strspn(name + prefix, "0123456789abcdef") == OUTFILE_TEMP_DIGITS &&
+           name[prefix + OUTFILE_TEMP_DIGITS] == 0;
+}
+
 static void scan(int folder) {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *listing = fd < 0 ? NULL : fdopendir(fd);
@@ -201,9 +230,7 @@ static void scan(int folder) {
     const struct dirent *entry;
     while ((entry = readdir(listing))) {
         bool regular = entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN;
-        if (regular && strncmp(entry->d_name, OUTFILE_TEMP_PREFIX, strlen(OUTFILE_TEMP_PREFIX)) == 0) {
-            remove_if_stale(folder, entry->d_name);
-        }
+        if (regular && is_temp_name(entry->d_name)) remove_if_stale(folder, entry->d_name);
     }
     closedir(listing);
 }

@@ -4,7 +4,9 @@
 #include "imgpipe.h"
 #include <sys/stat.h>
 
+/* A temporary name is this and as many digits of 0…9 and a…f. */
 #define OUTFILE_TEMP_PREFIX ".imgpipe-"
+#define OUTFILE_TEMP_DIGITS 16
 
 /* Where an output really goes, all symlinks followed. */
 struct outfile_target {
@@ -21,6 +23,9 @@ imgpipe_status outfile_resolve(const char *path, const char *name, struct outfil
 void outfile_target_free(struct outfile_target *target);
 /* Removes the temporary files in a folder that nobody holds the lock on. */
 void outfile_remove_stale(int folder);
+/* Whether both paths lead to the same name in the same folder, or to the same descriptor of the process, so that what is written
+ * to one would replace or mix with what is written to the other. Nothing need be there yet. */
+bool outfile_same_place(const char *a, const char *b);
 /* Renames within a folder. `keep_existing`: fails with EEXIST if `to` is there. Returns 0, or -1 with errno. */
 int outfile_rename(int folder, const char *from, const char *to, bool keep_existing);
 #endif
