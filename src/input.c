@@ -44,14 +44,14 @@ static size_t read_memory(struct input *input, void *to, size_t size) {
     return size;
 }
 
-/* Sleeps until a pipe has something to give; false when the caller does not want to wait any longer. */
+/* Sleeps until a pipe has something to give; false when the caller does not want any more of it. Asked before each read, for
+ * a pipe or device may have something to give for ever. */
 static bool await_bytes(struct input *input) {
-    while (!input->can_seek) {
+    while (!cancel_asked(input->cancel)) {
         struct pollfd wait = {.fd = input->fd, .events = POLLIN};
-        if (poll(&wait, 1, CANCEL_MILLISECONDS) > 0) return true;
-        if (cancel_asked(input->cancel)) return false;
+        if (input->can_seek || poll(&wait, 1, CANCEL_MILLISECONDS) > 0) return true;
     }
-    return true;
+    return false;
 }
 
 /* One read(2) that brings at least a byte unless the end or a fault is reached. */

@@ -27,13 +27,15 @@ static imgpipe_status render(struct run *run, const struct pass *pass, const str
 
 static bool write_text(void *to, const char *text, size_t length) { return outfile_write(to, text, length); }
 
-static imgpipe_status write_side_data(const struct plan *plan, imgpipe_error *error) {
+static imgpipe_status write_side_data(const struct run *run, imgpipe_error *error) {
+    const struct plan *plan = run->plan;
     for (int i = 0; i < plan->stage_count; i++) {
         const imgpipe_stage *stage = &plan->stages[i];
         struct outfile *out = NULL;
         if (stage->filter->kind != IMGPIPE_GATHER || !stage->side_data) continue;
         imgpipe_status failed = outfile_open(stage->side_data, false, &out, error);
         if (failed) return failed;
+        outfile_cancel(out, &run->cancel);
         stage->filter->side_data(stage, write_text, out);
         failed = outfile_commit(out, error);
         if (failed) return failed;
@@ -81,6 +83,6 @@ imgpipe_status run_plan(struct run *run, imgpipe_error *error) {
     store_free(from);
     if (!failed) failed = check_range(run, error);
     if (!failed && run->sink && run->sink->ops->finish) failed = run->sink->ops->finish(run->sink, error);
-    if (!failed) failed = write_side_data(plan, error);
+    if (!failed) failed = write_side_data(run, error);
     return failed;
 }
