@@ -18,7 +18,7 @@ struct pnm_sink {
 /* Failed writes are remembered by the outfile, but going on would only waste time. */
 static imgpipe_status pnm_put(struct sink *sink, const void *bytes, size_t size, imgpipe_error *error) {
     if (outfile_write(sink->out, bytes, size)) return IMGPIPE_OK;
-    return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': writing failed; check the disk", outfile_name(sink->out));
+    return outfile_fail(sink->out, error);
 }
 
 /* The row in the byte order of the file: big-endian for 16 bit, little-endian for floats. */
@@ -49,8 +49,7 @@ static imgpipe_status pfm_commit(struct sink *sink, struct sink_piece *piece, im
     uint64_t at = (uint64_t)(sink->info.height - piece->y - piece->count) * p->row_bytes;
     imgpipe_status status = IMGPIPE_OK;
     if (!p->whole && !outfile_seek(sink->out, p->data_at + at))
-        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': seeking in it failed; check the disk",
-                         outfile_name(sink->out));
+        return outfile_fail(sink->out, error);
     for (int i = piece->count - 1; i >= 0 && !status; i--, at += p->row_bytes) {
         const unsigned char *row = pnm_ordered(p, piece->rows + i * piece->stride);
         if (p->whole)

@@ -73,8 +73,7 @@ static imgpipe_status stb_finish(struct sink *sink, imgpipe_error *error) {
     if (s->kind == STB_BMP) done = stbi_write_bmp_to_func(stb_put, s, width, height, channels, s->image);
     if (s->kind == STB_TGA) done = stbi_write_tga_to_func(stb_put, s, width, height, channels, s->image);
     if (s->kind == STB_HDR) done = stbi_write_hdr_to_func(stb_put, s, width, height, channels, (const float *)s->image);
-    if (s->failed)
-        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': writing failed; check the disk", outfile_name(sink->out));
+    if (s->failed) return outfile_fail(sink->out, error);
     if (!done)
         return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory; free some", outfile_name(sink->out));
     return IMGPIPE_OK;

@@ -24,10 +24,24 @@ void text_append(char *buf, size_t size, const char *format, ...) {
     va_end(args);
 }
 
+static bool inside_character(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
+
+/* Shortens a text to fewer than `size` bytes. Names come in the middle of a message; its end says what is wrong and what to do. */
+static void cut_middle(char *text, size_t size) {
+    static const char mark[] = "…";
+    size_t length = strlen(text), head = size / 2 - sizeof mark, tail = size / 2 - 1;
+    if (length < size) return;
+    while (head > 0 && inside_character(text[head])) head--;
+    while (tail > 0 && inside_character(text[length - tail])) tail--;
+    memcpy(text + head, mark, sizeof mark - 1);
+    memmove(text + head + sizeof mark - 1, text + length - tail, tail + 1);
+}
+
 static imgpipe_status fill(imgpipe_error *error, imgpipe_status status, int place, int length, const char *format, va_list args) {
     if (!error) return status;
-    char raw[sizeof error->message];
+    char raw[2 * 4096]; /* room for two paths */
     vsnprintf(raw, sizeof raw, format, args);
+    cut_middle(raw, sizeof error->message);
     text_escape(error->message, sizeof error->message, raw);
     error->status = status;
     error->place = place;
