@@ -38,6 +38,8 @@ static void handle_signals(void) {
     sigaction(SIGTERM, &action, NULL);
     /* A closed pipe is an error of write(), so that the temporary files are removed. */
     signal(SIGPIPE, SIG_IGN);
+    /* So is a file that grows beyond `ulimit -f`. */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 /* A file opened later must not become standard output because the caller closed that. */
@@ -128,7 +130,8 @@ static int run_image(const struct options *o, struct console *console, const str
         progress_end(console);
     }
     imgpipe_context_free(&context);
-    bool standard_output = target->out && strcmp(target->out, "-") == 0;
+    /* An image or side data: only the message knows which output failed. */
+    bool standard_output = strstr(error.message, "cannot write 'standard output'");
     bool quiet_end = status == IMGPIPE_ERROR_OUTPUT && standard_output && is_reader_gone();
     if (status == IMGPIPE_OK && o->timings) progress_timings(console, &report, target->in, target->out, o->json);
     if (status != IMGPIPE_OK && !caught && !quiet_end) chain_text_error(console, text, &error);
@@ -148,8 +151,8 @@ static int run(const struct options *o, struct console *console) {
         console_error(console, "%s", message);
         status = found;
     } else if (!chain_text_read(o->chain, &text, error.message, sizeof error.message)) {
-        console_error(console, "%s", error.message);
-        status = STATUS_USAGE;
+        console_error(console, "%s", caught ? "stopped by a signal" : error.message);
+        status = caught ? STATUS_SIGNAL + caught : STATUS_USAGE;
     } else if (imgpipe_chain_parse(text.text, &chain, &error) != IMGPIPE_OK) {
         chain_text_error(console, &text, &error);
         status = exit_status(error.status);

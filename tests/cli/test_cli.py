@@ -12,14 +12,16 @@ sys.dont_write_bytecode = True
 if len(sys.argv) < 2:
     sys.exit(__doc__)
 
+import breaks
 import files
+import pipes
 import usage
 from harness import Tally, check, png, read, write
 
 
 def main():
     pattern = sys.argv[2] if len(sys.argv) > 2 else "*"
-    for name, test in [*vars(usage).items(), *vars(files).items()]:
+    for name, test in [*vars(usage).items(), *vars(files).items(), *vars(breaks).items(), *vars(pipes).items()]:
         if not name.startswith("test_") or not fnmatch.fnmatch(name, pattern):
             continue
         Tally.current = name
