@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """README.md holds what is true: its examples are run, its tables compared, and its file names and options looked up.
 
-usage: test_readme.py IMGPIPE
+usage: test_readme.py IMGPIPE      IMGPIPE_CODECS in the environment names the codecs of the build (default: all of them)
 """
 import glob
 import os
@@ -79,7 +79,10 @@ def check_names(text, program):
 def main(program):
     with open(readme_tables.README, encoding="utf-8") as file:
         text = file.read()
-    check(readme_tables.filled(text, program) == text, "the tables are not up to date: run tools/readme_tables.py IMGPIPE")
+    if os.environ.get("IMGPIPE_CODECS", "all") == "all":
+        check(readme_tables.filled(text, program) == text, "the tables are not up to date: run tools/readme_tables.py IMGPIPE")
+    else:  # a build without some library has fewer kinds of files, or reads them otherwise
+        check(readme_tables.filters(program) in text, "the table of filters is not up to date")
     run_blocks(text, program)
     check_names(text, program)
     print(f"{checks} checks, {failures} failed")

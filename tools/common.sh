@@ -53,10 +53,20 @@ build_packages() {
     esac
 }
 
+# Codecs that the build can do without.
+codec_packages() {
+    compiles '#include <stdio.h>
+#include <jpeglib.h>' || echo libjpeg-dev
+    compiles '#include <tiffio.h>' || echo libtiff-dev
+    compiles '#include <webp/mux.h>' || echo libwebp-dev
+}
+
 install_build_tools() {
-    local missing
+    local missing optional
     mapfile -t missing < <(build_packages)
-    [ ${#missing[@]} -eq 0 ] || install "${missing[@]}" || die "the tools for building are not all there"
+    [ ${#missing[@]} -eq 0 ] || install "${missing[@]}" || die 'the tools for building are not all there'
+    mapfile -t optional < <(codec_packages)
+    [ ${#optional[@]} -eq 0 ] || install "${optional[@]}" || say "building without ${optional[*]}"
 }
 
 find_nvcc() { command -v nvcc || { [ -x /usr/local/cuda/bin/nvcc ] && echo /usr/local/cuda/bin/nvcc; }; }
