@@ -186,6 +186,15 @@ static void test_damage(void) {
     check(!memcmp(image.pixels, whole.pixels, (size_t)whole.stride * (size_t)whole.info.height), "extraneous bytes change pixels");
     free(image.pixels);
     free(other.data);
+    /* A scan begins behind the last row, and the major version of JFIF is unknown. */
+    other = resized(&file, find_marker(&file, JPEG_EOI), 2, 0xff);
+    other.data[other.size - 3] = 0xda;
+    other.data[find_marker(&file, 0xe0) + 9] = 9;
+    check(!read_ours(&other, &plain, true, &image, NULL) && warnings == 2, "harmless faults: %d warnings, %s", warnings,
+          last_message);
+    check(!memcmp(image.pixels, whole.pixels, (size_t)whole.stride * (size_t)whole.info.height), "harmless faults change pixels");
+    free(image.pixels);
+    free(other.data);
     other = resized(&file, file.size, 9, 'x');
     check(!read_ours(&other, &plain, true, &image, NULL) && warnings == 0, "bytes behind the end: %s", last_message);
     free(image.pixels);
