@@ -14,6 +14,8 @@
 #define SLACK ((size_t)IMGPIPE_ROW_SLACK)
 /* How many chunks are looked at behind the image data's begin in the search for metadata. */
 #define PARTS_LIMIT 4096
+/* What libpng reads at once where the file may end early; input_peek() can look as far. */
+#define END_BUFFER 4096
 
 struct png_source {
     struct source base;
@@ -86,10 +88,18 @@ static void take_chunk(struct png_source *s, const unsigned char *bytes, size_t 
     }
 }
 
+/* libpng wants a whole buffer of image data, or nothing of it. Where the file may end early the last bytes are given one by one, so
+ * that every row is decoded that is there. */
+static void near_end(struct png_source *s) {
+    const unsigned char *bytes;
+    if (input_peek(s->base.input, &bytes, END_BUFFER) < END_BUFFER) png_set_compression_buffer_size(s->png, 1);
+}
+
 static void on_read(png_structp png, png_bytep to, size_t size) {
     struct png_source *s = png_get_io_ptr(png);
     if (input_read(s->base.input, to, size) == size) {
         take_chunk(s, to, size);
+        if (s->base.options.allow_truncated) near_end(s);
         return;
     }
     s->ended_early = !input_failure(s->base.input);
@@ -138,7 +148,7 @@ static void read_header(struct png_source *s) {
     png_set_keep_unknown_chunks(s->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_set_chunk_malloc_max(s->png, 0);
     png_set_chunk_cache_max(s->png, 100);
-    png_set_compression_buffer_size(s->png, 65536);
+    png_set_compression_buffer_size(s->png, s->base.options.allow_truncated ? END_BUFFER : 65536);
     png_set_read_fn(s->png, s, on_read);
     png_read_info(s->png, s->png_info);
 }
