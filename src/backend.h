@@ -1,6 +1,7 @@
 /* What run.c asks of a backend: compute strips, and hand over what gathers found. */
 #ifndef BACKEND_H
 #define BACKEND_H
+#include "cancel.h"
 #include "pool.h"
 #include "strip.h"
 
@@ -15,6 +16,7 @@ struct pass_io {
     struct rows_view in, out;
     const struct log *log;
     uint64_t memory;                /* ceiling of host memory in bytes */
+    const struct cancel *cancel;    /* a strip may take minutes, so it is asked within strips too */
     bool poison;
 };
 

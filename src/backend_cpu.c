@@ -32,6 +32,7 @@ struct worker {
     struct walk_node *nodes;
     struct strip_rows *rows;    /* of each edge in the strip at hand */
     unsigned char *gather_scratch;
+    bool stopped;               /* the caller wants no more of the strip at hand */
     double seconds;
     void *memory;               /* one block for everything that grows with the image */
 };
@@ -209,6 +210,8 @@ static void make_rows(struct backend_pass *bp, struct worker *worker, int e, int
         int64_t y = we->made, next = y + pass->step_rows < until ? y + pass->step_rows : until;
         imgpipe_rect need = node_need(node, &pass->edges[e], y, next);
         make_rows(bp, worker, e - 1, need.y1 > 0 ? need.y1 : 1);
+        worker->stopped = worker->stopped || cancel_asked(bp->io.cancel);
+        if (worker->stopped) return;
         int64_t height = pass->edges[e - 1].info.height;
         imgpipe_border border = node->kind == NODE_LOCAL ? node->stage->border : IMGPIPE_BORDER_CLAMP;
         for (int64_t i = need.y0; i < need.y1; i++) {
@@ -228,6 +231,7 @@ static void make_rows(struct backend_pass *bp, struct worker *worker, int e, int
 
 static void walk_strip(struct backend_pass *bp, struct worker *worker, const struct strip *strip) {
     const struct pass *pass = bp->io.pass;
+    worker->stopped = false;
     strip_rows(pass, 0, strip->index, worker->rows);
     for (int e = 0; e <= pass->node_count; e++) {
         struct walk_edge *we = &worker->edges[e];
@@ -249,10 +253,12 @@ static void walk_strip(struct backend_pass *bp, struct worker *worker, const str
 static void strip_task(struct task *task, int index) {
     struct strip *strip = (struct strip *)task;
     struct backend_pass *bp = strip->backend;
+    struct worker *worker = &bp->workers[index];
+    imgpipe_error error;
     double start = clock_now();
-    walk_strip(bp, &bp->workers[index], strip);
-    bp->workers[index].seconds += clock_now() - start;
-    strip->done(strip, IMGPIPE_OK, NULL);
+    walk_strip(bp, worker, strip);
+    worker->seconds += clock_now() - start;
+    strip->done(strip, worker->stopped ? error_set(&error, IMGPIPE_ERROR_CANCELLED, "stopped") : IMGPIPE_OK, &error);
 }
 
 /* ---- the interface */

@@ -270,6 +270,7 @@ imgpipe_status run_pass(struct run *run, int index, struct store *from, struct s
     pr.io.next = pr.pass->end == PASS_STORE && !pr.pass->render_whole ? pr.pass + 1 : NULL;
     pr.io.log = run->log;
     pr.io.memory = run->memory;
+    pr.io.cancel = &run->cancel;
     pr.io.poison = run->poison;
     pr.progress_share = 1.0 / run->plan->pass_count;
     pr.progress_base = index * pr.progress_share;

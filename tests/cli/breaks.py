@@ -69,6 +69,14 @@ def test_signals_end_endless_input():
     left("in.png", "zeros")
 
 
+def test_signals_end_long_work():
+    write("large.pgm", b"P5\n5000 5000\n255\n" + os.urandom(25000000))
+    for chain in ("median=255", "conv=" + ";".join(["1.5 " * 63] * 63)):
+        status, err = stopped(("large.pgm", "-f", chain, "-j1", "-o", "out.png"))
+        check(status == 130, "after SIGINT the status is", status, "of", chain[:10], err)
+        left("in.png", "large.pgm")
+
+
 def test_names_like_temporary_files():
     write(".imgpipe-in.png", read("in.png"))
     expect(0, ".imgpipe-in.png", "-f", "gray", ".imgpipe-out.png")
