@@ -136,7 +136,7 @@ def writing(imgpipe, folder):
             for kind in kinds:
                 path = f"{folder}/out_{channels}_{np.dtype(dtype).name}.{kind}"
                 convert(imgpipe, source, path)
-                tolerance = {"jpg": 1.5, "hdr": 0.02}.get(kind, 0)
+                tolerance = {"jpg": 2, "hdr": 0.02}.get(kind, 0)
                 want = pixels
                 if channels == 1 and (kind in ("bmp", "hdr") or (kind == "jpg" and pillow(path).ndim == 3)):
                     want = np.repeat(pixels, 3, axis=2)
