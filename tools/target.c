@@ -85,6 +85,21 @@ static int check_format(const char *format, char message[TARGET_MESSAGE]) {
 
 /* ------------------------------------------------------------------------------------------------- roles */
 
+/* A name that is no file but parses as a chain: then -f was forgotten. */
+static bool is_chain(const char *text) {
+    imgpipe_chain *chain = NULL;
+    bool parses = access(text, F_OK) != 0 && imgpipe_chain_parse(text, &chain, NULL) == IMGPIPE_OK;
+    imgpipe_chain_free(&chain);
+    return parses;
+}
+
+/* The first operand from the second on that looks like a chain, or NULL. */
+static const char *forgotten_chain(const struct options *o) {
+    for (int i = 1; !o->chain && i < o->operand_count; i++)
+        if (is_chain(o->operands[i])) return o->operands[i];
+    return NULL;
+}
+
 static int one_image_only(char message[TARGET_MESSAGE], const char *why) {
     return SAY(EXIT_USAGE, "%s; imgpipe takes one image a run in this version", why);
 }
@@ -105,7 +120,8 @@ static int find_roles_of_operands(const struct options *o, struct roles *roles, 
     roles->out = o->operands[o->operand_count - 1];
     if (inputs > 1) {
         char why[300];
-        snprintf(why, sizeof why, "%d inputs are named ('%.80s', '%.80s', ...)", inputs, o->operands[0], o->operands[1]);
+        snprintf(why, sizeof why, "%d inputs are named ('%.80s', '%.80s'%s)", inputs, o->operands[0], o->operands[1],
+                 inputs > 2 ? ", ..." : "");
         return one_image_only(message, why);
     }
     return 0;
@@ -119,14 +135,18 @@ static int find_roles(const struct options *o, struct roles *roles, char message
         return SAY(EXIT_USAGE, "-o: the name of the file is empty; check the quotes on the command line");
     if (o->output && o->no_output) return SAY(EXIT_USAGE, "-o and --no-output contradict each other; leave one out");
     int failed = 0;
+    const char *forgotten = forgotten_chain(o);
+    if (forgotten) return SAY(EXIT_USAGE, "'%.200s' is a chain; put -f before it", forgotten);
     if (!o->output && !o->no_output) {
         failed = find_roles_of_operands(o, roles, message);
     } else {
         if (o->operand_count == 0) return SAY(EXIT_USAGE, "the input is missing; write imgpipe IN -f CHAIN -o OUT");
+        if (o->no_output && o->chain && o->operand_count == 2 && o->operands_before == 1)
+            return SAY(EXIT_USAGE, "with --no-output there is no OUT; leave out '%.200s'", o->operands[1]);
         if (o->operand_count > 1) {
             char why[300];
-            snprintf(why, sizeof why, "%d inputs are named ('%.80s', '%.80s', ...)", o->operand_count, o->operands[0],
-                     o->operands[1]);
+            snprintf(why, sizeof why, "%d inputs are named ('%.80s', '%.80s'%s)", o->operand_count, o->operands[0],
+                     o->operands[1], o->operand_count > 2 ? ", ..." : "");
             return one_image_only(message, why);
         }
         roles->in = o->operands[0];

@@ -79,6 +79,12 @@ def test_usage():
     left("in.png", "folder")
 
 
+def test_forgotten():
+    expect(2, "a.png", "gray,blur", "b.png", says="'gray,blur' is a chain; put -f before it")
+    expect(2, "a.png", "blur=2", says="put -f before it")
+    expect(2, "a.png", "-f", "gray", "--no-output", "b.png", says="leave out 'b.png'")
+
+
 def test_unknown_options():
     expect(2, "--outptu", "x", says="did you mean --output")
     expect(2, "--over", "always", says="did you mean --overwrite")
