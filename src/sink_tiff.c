@@ -26,8 +26,8 @@ struct tiff_sink {
     size_t row_bytes, pixel_bytes; /* of the image */
     size_t part_bytes;             /* of what of a pixel stands together in the file: all, or one sample */
     size_t chunk_bytes;
-    unsigned char *band;           /* tiles: the rows of one row of tiles */
-    unsigned char *chunk;          /* one tile or strip, of one plane */
+    unsigned char *band;  /* tiles: the rows of one row of tiles */
+    unsigned char *chunk; /* one tile or strip, of one plane */
 };
 
 static imgpipe_status failure(struct tiff_sink *s, imgpipe_error *error) {
@@ -42,8 +42,8 @@ static imgpipe_status failure(struct tiff_sink *s, imgpipe_error *error) {
 
 /* The input's compression where it can be written without loss, and deflate else. */
 static uint16_t choose_compression(const struct tiff_sink *s) {
-    static const uint16_t lossless[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_PACKBITS,
-                                        COMPRESSION_LZMA, COMPRESSION_ZSTD};
+    static const uint16_t lossless[] = {COMPRESSION_NONE,     COMPRESSION_LZW,  COMPRESSION_ADOBE_DEFLATE,
+                                        COMPRESSION_PACKBITS, COMPRESSION_LZMA, COMPRESSION_ZSTD};
     const struct storage *storage = s->base.options.storage;
     if (s->base.options.level == 0) return COMPRESSION_NONE;
     if (!storage || storage->compression == 0 || storage->compression == COMPRESSION_DEFLATE) return COMPRESSION_ADOBE_DEFLATE;
@@ -75,8 +75,8 @@ static uint64_t metadata_bytes(const struct metadata *m) {
     return bytes;
 }
 
-/* A classic TIFF file ends at 4 GiB. How well the pixels compress is not known yet, and which of the kinds is written must depend on the
- * image's size alone; so it is BigTIFF where the classic kind could fail. */
+/* A classic TIFF file ends at 4 GiB. How well the pixels compress is not known yet, and which of the kinds is written must depend on
+ * the image's size alone; so it is BigTIFF where the classic kind could fail. */
 static bool needs_big(const struct tiff_sink *s) {
     uint64_t width = (uint64_t)s->base.info.width, height = (uint64_t)s->base.info.height, chunks, raw;
     if (s->tile_width) {
@@ -103,7 +103,8 @@ static void choose_layout(struct tiff_sink *s) {
     s->part_bytes = s->pixel_bytes / (size_t)s->planes;
     s->base.piece_rows = sink_piece_rows(info);
     if (storage && storage->tile_width && storage->tile_height && storage->tile_width % 16 == 0 && storage->tile_height % 16 == 0 &&
-        (uint64_t)s->row_bytes <= TILES_BYTES / storage->tile_height && storage->tile_width <= TILES_BYTES / 16 / storage->tile_height) {
+        (uint64_t)s->row_bytes <= TILES_BYTES / storage->tile_height &&
+        storage->tile_width <= TILES_BYTES / 16 / storage->tile_height) {
         s->tile_width = storage->tile_width;
         s->tile_height = storage->tile_height;
         s->chunk_bytes = (size_t)s->tile_width * s->tile_height * s->part_bytes;
@@ -124,7 +125,8 @@ static bool write_fields(struct tiff_sink *s) {
     const imgpipe_info *info = &s->base.info;
     int channels = info->format.channels, colors = channels < 3 ? 1 : 3, level = s->base.options.level;
     uint16_t extra[3] = {EXTRASAMPLE_UNSPECIFIED, EXTRASAMPLE_UNSPECIFIED, EXTRASAMPLE_UNSPECIFIED};
-    bool ok = TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, (uint32_t)info->width) && TIFFSetField(tif, TIFFTAG_IMAGELENGTH, (uint32_t)info->height) &&
+    bool ok = TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, (uint32_t)info->width) &&
+              TIFFSetField(tif, TIFFTAG_IMAGELENGTH, (uint32_t)info->height) &&
               TIFFSetField(tif, TIFFTAG_BITSPERSAMPLE, (int)(8 * imgpipe_sample_size(info->format.type))) &&
               TIFFSetField(tif, TIFFTAG_SAMPLESPERPIXEL, channels) &&
               TIFFSetField(tif, TIFFTAG_SAMPLEFORMAT, info->format.type == IMGPIPE_F32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT) &&
@@ -176,7 +178,8 @@ static bool write_tiles(struct tiff_sink *s, int64_t y, int rows) {
             int64_t left = s->base.info.width - x, count = left < s->tile_width ? left : s->tile_width;
             memset(s->chunk, 0, s->chunk_bytes);
             for (int i = 0; i < rows; i++)
-                take_part(s, s->band + (size_t)i * s->row_bytes + (size_t)x * s->pixel_bytes, count, p, s->chunk + (size_t)i * tile_row);
+                take_part(s, s->band + (size_t)i * s->row_bytes + (size_t)x * s->pixel_bytes, count, p,
+                          s->chunk + (size_t)i * tile_row);
             uint32_t index = TIFFComputeTile(s->tif, (uint32_t)x, (uint32_t)y, 0, (uint16_t)p);
             if (TIFFWriteEncodedTile(s->tif, index, s->chunk, (tmsize_t)s->chunk_bytes) < 0) return false;
         }

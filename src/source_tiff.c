@@ -40,15 +40,17 @@ static void tell(struct tiff_source *s, const char *what) {
 /* ------------------------------------------------------------------------------------------------ what is read */
 
 static imgpipe_status check_samples(struct tiff_source *s, imgpipe_error *error) {
-    static const char *const formats[] = {"", "unsigned", "signed", "floating point", "untyped", "complex integer", "complex floating point"};
+    static const char *const formats[] = {
+        "", "unsigned", "signed", "floating point", "untyped", "complex integer", "complex floating point"};
     bool real = s->sample_format == SAMPLEFORMAT_IEEEFP;
     bool whole = s->sample_format == SAMPLEFORMAT_UINT || s->sample_format == SAMPLEFORMAT_VOID;
     if ((real && s->bits == 32) || (whole && (s->bits == 8 || s->bits == 16))) return IMGPIPE_OK;
     bool few = s->bits == 1 || s->bits == 2 || s->bits == 4;
     bool packed = s->photometric <= PHOTOMETRIC_MINISBLACK || s->photometric == PHOTOMETRIC_PALETTE;
     if (whole && few && packed && s->samples == 1) return IMGPIPE_OK;
-    return tiff_refuse(s, error, "samples of %u bits, %s, in %u channels are not supported; convert it to 8 or 16 bit unsigned or 32-bit float",
-                       s->bits, s->sample_format < 7 ? formats[s->sample_format] : "of an unknown format", s->samples);
+    return tiff_refuse(
+        s, error, "samples of %u bits, %s, in %u channels are not supported; convert it to 8 or 16 bit unsigned or 32-bit float",
+        s->bits, s->sample_format < 7 ? formats[s->sample_format] : "of an unknown format", s->samples);
 }
 
 static imgpipe_status check_compression(struct tiff_source *s, imgpipe_error *error) {
@@ -59,7 +61,8 @@ static imgpipe_status check_compression(struct tiff_source *s, imgpipe_error *er
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (s->compression != known[i]) continue;
         if (TIFFIsCODECConfigured(s->compression)) return IMGPIPE_OK;
-        return tiff_refuse(s, error, "%s compression is not in this build of libtiff; recompress it", tiff_compression_name(known[i]));
+        return tiff_refuse(s, error, "%s compression is not in this build of libtiff; recompress it",
+                           tiff_compression_name(known[i]));
     }
     return tiff_refuse(s, error, "%s compression (%u) is not supported; recompress it", tiff_compression_name(s->compression),
                        s->compression);
@@ -111,10 +114,12 @@ static void choose_alpha(struct tiff_source *s, int colors) {
     TIFFGetFieldDefaulted(s->tifs[0], TIFFTAG_EXTRASAMPLES, &count, &types);
     int extra = format->channels - colors;
     if (extra > 0 && count == extra && types) last = types[extra - 1];
-    bool even = format->channels == 2 || format->channels == 4, said = last == EXTRASAMPLE_ASSOCALPHA || last == EXTRASAMPLE_UNASSALPHA;
+    bool even = format->channels == 2 || format->channels == 4,
+         said = last == EXTRASAMPLE_ASSOCALPHA || last == EXTRASAMPLE_UNASSALPHA;
     format->alpha = even && said;
     for (int i = 0; i < extra && i < count && types; i++)
-        if (types[i] != EXTRASAMPLE_UNSPECIFIED && !(i == extra - 1 && even)) tell(s, "a channel that it calls alpha is not the last of 2 or 4 and is data");
+        if (types[i] != EXTRASAMPLE_UNSPECIFIED && !(i == extra - 1 && even))
+            tell(s, "a channel that it calls alpha is not the last of 2 or 4 and is data");
     s->associated = format->alpha && last == EXTRASAMPLE_ASSOCALPHA && s->base.options.alpha != 0;
     if (s->associated) tell(s, "its colours are multiplied by alpha, and are divided by it");
     if (colors == 1 && format->channels >= 3) tell(s, "the first three of its channels are taken for red, green and blue");
@@ -146,7 +151,8 @@ static imgpipe_status choose_format(struct tiff_source *s, imgpipe_error *error)
     if ((status = check_samples(s, error))) return status;
     if (s->samples > 4) return tiff_refuse(s, error, "it has %u channels, and at most 4 are supported; choose some", s->samples);
     if (s->samples < colors)
-        return tiff_refuse(s, error, "this TIFF file is broken: %u channels are too few for its colours; get an undamaged copy", s->samples);
+        return tiff_refuse(s, error, "this TIFF file is broken: %u channels are too few for its colours; get an undamaged copy",
+                           s->samples);
     imgpipe_format *format = &s->base.info.format;
     format->type = s->bits == 32 ? IMGPIPE_F32 : s->bits == 16 ? IMGPIPE_U16 : IMGPIPE_U8;
     format->channels = s->samples;
@@ -174,7 +180,8 @@ imgpipe_status tiff_open_page(struct tiff_source *s, int index, imgpipe_error *e
     uint16_t photometric = 0, compression = 0;
     TIFFGetField(tif, TIFFTAG_PHOTOMETRIC, &photometric);
     TIFFGetFieldDefaulted(tif, TIFFTAG_COMPRESSION, &compression);
-    if (photometric == PHOTOMETRIC_YCBCR && compression == COMPRESSION_JPEG) TIFFSetField(tif, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+    if (photometric == PHOTOMETRIC_YCBCR && compression == COMPRESSION_JPEG)
+        TIFFSetField(tif, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
     return IMGPIPE_OK;
 }
 
@@ -219,7 +226,9 @@ static void take_storage(struct tiff_source *s) {
     bool has = s->compression == COMPRESSION_LZW || s->compression == COMPRESSION_ADOBE_DEFLATE ||
                s->compression == COMPRESSION_DEFLATE || s->compression == COMPRESSION_ZSTD || s->compression == COMPRESSION_LZMA;
     if (has) TIFFGetFieldDefaulted(s->tifs[0], TIFFTAG_PREDICTOR, &predictor);
-    *storage = (struct storage){.compression = s->compression, .predictor = predictor, .separate_planes = s->separate,
+    *storage = (struct storage){.compression = s->compression,
+                                .predictor = predictor,
+                                .separate_planes = s->separate,
                                 .big_endian = TIFFIsBigEndian(s->tifs[0]) != 0};
     if (s->tiled) {
         storage->tile_width = s->chunk_width;
@@ -231,7 +240,8 @@ static void take_storage(struct tiff_source *s) {
 static imgpipe_status check_size(struct tiff_source *s, const struct ifd_reader *reader, imgpipe_error *error) {
     struct ifd ifd;
     if (!ifd_read(reader, s->directory, &ifd)) return tiff_failure(s, error);
-    uint64_t width = ifd_number_or(reader, &ifd, TIFFTAG_IMAGEWIDTH, 0), height = ifd_number_or(reader, &ifd, TIFFTAG_IMAGELENGTH, 0);
+    uint64_t width = ifd_number_or(reader, &ifd, TIFFTAG_IMAGEWIDTH, 0),
+             height = ifd_number_or(reader, &ifd, TIFFTAG_IMAGELENGTH, 0);
     ifd_free(&ifd);
     return source_check_size(&s->base.options, input_name(s->base.input), width, height, 1, false, error);
 }
@@ -250,7 +260,8 @@ static imgpipe_status open_image(struct tiff_source *s, imgpipe_error *error) {
         s->file.size = size;
     }
     if (status) return status;
-    if (!ifd_begin(&reader, &first)) return tiff_refuse(s, error, "this TIFF file is truncated or broken: its header makes no sense; get a complete copy");
+    if (!ifd_begin(&reader, &first))
+        return tiff_refuse(s, error, "this TIFF file is truncated or broken: its header makes no sense; get a complete copy");
     if ((status = tiff_choose_page(s, &reader, first, &s->directory, &pages, error))) return status;
     if ((status = check_size(s, &reader, error))) return status;
     if ((status = tiff_open_page(s, 0, error))) return status;

@@ -8,15 +8,15 @@
 
 /* libtiff's view of one file. Messages are kept here, since libtiff has no other way to say what went wrong. */
 struct tiff_file {
-    struct input *input;     /* to read from; NULL: written */
+    struct input *input; /* to read from; NULL: written */
     struct outfile *out;
-    uint64_t size;           /* of the file; of a written one, so far */
-    unsigned char *bytes;    /* the whole file, where the input or output cannot seek; owned */
+    uint64_t size;        /* of the file; of a written one, so far */
+    unsigned char *bytes; /* the whole file, where the input or output cannot seek; owned */
     size_t capacity;
-    uint64_t out_position;   /* of the outfile */
+    uint64_t out_position; /* of the outfile */
     bool no_memory, write_failed;
-    char reason[256];        /* the first error since tiff_forget() */
-    char pending[256];       /* warnings; what does not fit is cut */
+    char reason[256];  /* the first error since tiff_forget() */
+    char pending[256]; /* warnings; what does not fit is cut */
 };
 
 /* One handle of libtiff on a file: several may read from different places in turn. */

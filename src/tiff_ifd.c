@@ -53,8 +53,7 @@ bool ifd_read(const struct ifd_reader *reader, uint64_t at, struct ifd *ifd) {
     unsigned char *table = malloc(count * size + word);
     ifd->entries = calloc(count + 1, sizeof *ifd->entries);
     bool ok = table && ifd->entries && reader->read(reader->from, at + head, table, count * size + word);
-    for (uint64_t i = 0; ok && i < count; i++)
-        take_entry(reader, table + i * size, at + head + i * size, &ifd->entries[i]);
+    for (uint64_t i = 0; ok && i < count; i++) take_entry(reader, table + i * size, at + head + i * size, &ifd->entries[i]);
     if (ok) {
         ifd->count = (int)count;
         ifd->next = number_at(reader, table + count * size, word);
@@ -79,7 +78,8 @@ const struct ifd_entry *ifd_find(const struct ifd *ifd, uint16_t tag) {
 bool ifd_number(const struct ifd_reader *reader, const struct ifd_entry *entry, uint64_t index, uint64_t *value) {
     static const uint32_t whole = 1u << 1 | 1u << 3 | 1u << 4 | 1u << 13 | 1u << 16 | 1u << 18;
     unsigned char bytes[8];
-    if (!entry || entry->type > 18 || !(whole >> entry->type & 1) || index >= entry->count || entry->size == UINT64_MAX) return false;
+    if (!entry || entry->type > 18 || !(whole >> entry->type & 1) || index >= entry->count || entry->size == UINT64_MAX)
+        return false;
     size_t size = ifd_type_size(entry->type);
     uint64_t at;
     if (__builtin_add_overflow(entry->at, index * size, &at) || !reader->read(reader->from, at, bytes, size)) return false;
@@ -148,7 +148,8 @@ static bool take_tag(const struct ifd_reader *reader, const struct ifd_entry *en
     *tag = (struct ifd_tag){entry->tag, entry->type, entry->count, NULL, 0, NULL};
     if (is_pointer(entry->tag)) {
         uint64_t at;
-        if (depth + 1 < TREE_DEPTH_MAX && ifd_number(reader, entry, 0, &at)) tag->child = ifd_tree_read(reader, at, NULL, depth + 1);
+        if (depth + 1 < TREE_DEPTH_MAX && ifd_number(reader, entry, 0, &at))
+            tag->child = ifd_tree_read(reader, at, NULL, depth + 1);
         tag->type = 4;
         tag->count = 1;
         return tag->child != NULL;

@@ -62,9 +62,5 @@ bool ifd_tree_write(const struct ifd_tree *tree, bool big, bool swap, uint64_t b
 /* Reads from a block of bytes: a function for struct ifd_reader, whose `from` is then a const struct metadata_block. */
 bool ifd_read_block(void *from, uint64_t at, void *to, size_t size);
 
-enum {
-    IFD_EXIF = 34665,
-    IFD_GPS = 34853,
-    IFD_INTEROPERABILITY = 40965
-};
+enum { IFD_EXIF = 34665, IFD_GPS = 34853, IFD_INTEROPERABILITY = 40965 };
 #endif

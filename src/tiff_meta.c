@@ -7,14 +7,18 @@
 /* A profile, a packet or a text of more than this is left out, with a warning. */
 #define BLOCK_MAX ((size_t)64 << 20)
 
-const struct tiff_text tiff_texts[] = {{TIFFTAG_DOCUMENTNAME, "Title"},     {TIFFTAG_IMAGEDESCRIPTION, "Description"},
-                                       {TIFFTAG_SOFTWARE, "Software"},      {TIFFTAG_DATETIME, "Creation Time"},
-                                       {TIFFTAG_ARTIST, "Author"},          {TIFFTAG_COPYRIGHT, "Copyright"}};
+const struct tiff_text tiff_texts[] = {{TIFFTAG_DOCUMENTNAME, "Title"}, {TIFFTAG_IMAGEDESCRIPTION, "Description"},
+                                       {TIFFTAG_SOFTWARE, "Software"},  {TIFFTAG_DATETIME, "Creation Time"},
+                                       {TIFFTAG_ARTIST, "Author"},      {TIFFTAG_COPYRIGHT, "Copyright"}};
 
-const struct tiff_kept_tag tiff_kept_tags[] = {
-    {33550, TIFF_DOUBLE, "ModelPixelScaleTag"}, {33922, TIFF_DOUBLE, "ModelTiepointTag"}, {34264, TIFF_DOUBLE, "ModelTransformationTag"},
-    {34735, TIFF_SHORT, "GeoKeyDirectoryTag"},  {34736, TIFF_DOUBLE, "GeoDoubleParamsTag"}, {34737, TIFF_ASCII, "GeoAsciiParamsTag"},
-    {42112, TIFF_ASCII, "GDALMetadata"},        {42113, TIFF_ASCII, "GDALNoData"}};
+const struct tiff_kept_tag tiff_kept_tags[] = {{33550, TIFF_DOUBLE, "ModelPixelScaleTag"},
+                                               {33922, TIFF_DOUBLE, "ModelTiepointTag"},
+                                               {34264, TIFF_DOUBLE, "ModelTransformationTag"},
+                                               {34735, TIFF_SHORT, "GeoKeyDirectoryTag"},
+                                               {34736, TIFF_DOUBLE, "GeoDoubleParamsTag"},
+                                               {34737, TIFF_ASCII, "GeoAsciiParamsTag"},
+                                               {42112, TIFF_ASCII, "GDALMetadata"},
+                                               {42113, TIFF_ASCII, "GDALNoData"}};
 
 struct taking {
     struct tiff_source *s;
@@ -77,7 +81,11 @@ static void take_resolution(struct taking *t) {
 
 static bool is_utf8(const unsigned char *text) {
     while (*text) {
-        int more = *text < 0x80 ? 0 : (*text & 0xe0) == 0xc0 && *text > 0xc1 ? 1 : (*text & 0xf0) == 0xe0 ? 2 : (*text & 0xf8) == 0xf0 ? 3 : -1;
+        int more = *text < 0x80                             ? 0
+                   : (*text & 0xe0) == 0xc0 && *text > 0xc1 ? 1
+                   : (*text & 0xf0) == 0xe0                 ? 2
+                   : (*text & 0xf8) == 0xf0                 ? 3
+                                                            : -1;
         if (more < 0) return false;
         for (text++; more > 0; more--, text++)
             if ((*text & 0xc0) != 0x80) return false;
@@ -147,9 +155,18 @@ static void take_tags(struct taking *t) {
 /* ---------------------------------------------------------------------------------------------------------- EXIF */
 
 static bool in_exif(uint16_t tag) {
-    static const uint16_t tags[] = {TIFFTAG_MAKE,           TIFFTAG_MODEL,    TIFFTAG_ORIENTATION,
-                                    TIFFTAG_XRESOLUTION,      TIFFTAG_YRESOLUTION,    TIFFTAG_SOFTWARE, TIFFTAG_RESOLUTIONUNIT,
-                                    TIFFTAG_DATETIME,         TIFFTAG_ARTIST,         TIFFTAG_COPYRIGHT, IFD_EXIF, IFD_GPS};
+    static const uint16_t tags[] = {TIFFTAG_MAKE,
+                                    TIFFTAG_MODEL,
+                                    TIFFTAG_ORIENTATION,
+                                    TIFFTAG_XRESOLUTION,
+                                    TIFFTAG_YRESOLUTION,
+                                    TIFFTAG_SOFTWARE,
+                                    TIFFTAG_RESOLUTIONUNIT,
+                                    TIFFTAG_DATETIME,
+                                    TIFFTAG_ARTIST,
+                                    TIFFTAG_COPYRIGHT,
+                                    IFD_EXIF,
+                                    IFD_GPS};
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
         if (tags[i] == tag) return true;
     return false;
@@ -190,6 +207,6 @@ void tiff_read_metadata(struct tiff_source *s, const struct ifd_reader *reader, 
     take_exif(&t, at);
     ifd_free(&ifd);
     if (t.left_out || t.no_memory)
-        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': some metadata are %s; they are left out", input_name(s->base.input),
-                 t.no_memory ? "too large for the memory" : "damaged or too large");
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': some metadata are %s; they are left out",
+                 input_name(s->base.input), t.no_memory ? "too large for the memory" : "damaged or too large");
 }

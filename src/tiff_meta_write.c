@@ -52,8 +52,14 @@ static bool write_iptc(TIFF *tif, struct tiff_client *client, const struct metad
 static void write_tags(TIFF *tif, struct tiff_client *client, const struct metadata *metadata) {
     TIFFFieldInfo fields[TIFF_KEPT_TAGS];
     for (int i = 0; i < TIFF_KEPT_TAGS; i++)
-        fields[i] = (TIFFFieldInfo){tiff_kept_tags[i].tag, TIFF_VARIABLE2, TIFF_VARIABLE2, (TIFFDataType)tiff_kept_tags[i].type,
-                                    FIELD_CUSTOM, 1, 1, (char *)(uintptr_t)tiff_kept_tags[i].name};
+        fields[i] = (TIFFFieldInfo){tiff_kept_tags[i].tag,
+                                    TIFF_VARIABLE2,
+                                    TIFF_VARIABLE2,
+                                    (TIFFDataType)tiff_kept_tags[i].type,
+                                    FIELD_CUSTOM,
+                                    1,
+                                    1,
+                                    (char *)(uintptr_t)tiff_kept_tags[i].name};
     note(client, TIFFMergeFieldInfo(tif, fields, TIFF_KEPT_TAGS) == 0);
     for (const struct metadata_tag *tag = metadata->tags; tag; tag = tag->next) {
         bool known = false;

@@ -20,7 +20,8 @@ enum {
 /* Reduced copies, and masks. */
 static bool is_copy(const struct ifd_reader *reader, const struct ifd *ifd) {
     uint64_t type = ifd_number_or(reader, ifd, TAG_SUBFILE_TYPE, 0);
-    return (type & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) || ifd_number_or(reader, ifd, TAG_OLD_SUBFILE_TYPE, 0) == OFILETYPE_REDUCEDIMAGE;
+    return (type & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) ||
+           ifd_number_or(reader, ifd, TAG_OLD_SUBFILE_TYPE, 0) == OFILETYPE_REDUCEDIMAGE;
 }
 
 /* What kind of raw file a directory gives away, by itself or by those below it; NULL: none. `left` bounds the work. */
@@ -28,8 +29,8 @@ static const char *raw_kind(const struct ifd_reader *reader, const struct ifd *i
     static const struct {
         uint16_t compression;
         const char *kind;
-    } makers[] = {{34713, "Nikon NEF"}, {32767, "Sony ARW"}, {32770, "Samsung SRW"}, {65000, "Kodak DCR"}, {65535, "Pentax PEF"},
-                  {34892, "DNG"}};
+    } makers[] = {{34713, "Nikon NEF"}, {32767, "Sony ARW"},   {32770, "Samsung SRW"},
+                  {65000, "Kodak DCR"}, {65535, "Pentax PEF"}, {34892, "DNG"}};
     if (ifd_find(ifd, TAG_DNG_VERSION)) return "DNG";
     uint64_t photometric = ifd_number_or(reader, ifd, TAG_PHOTOMETRIC, 0);
     uint64_t compression = ifd_number_or(reader, ifd, TAG_COMPRESSION, 0);
@@ -85,7 +86,8 @@ imgpipe_status tiff_choose_page(struct tiff_source *s, const struct ifd_reader *
     if (w.raw) return tiff_refuse(s, error, "it is a camera raw file (%s), which is not supported; develop it first", w.raw);
     if (w.endless) return tiff_refuse(s, error, "this TIFF file is broken: its pages lead in a circle; get an undamaged copy");
     if (w.directories == 0)
-        return tiff_refuse(s, error, "this TIFF file is truncated or broken: its first directory is not in it; get a complete copy");
+        return tiff_refuse(s, error,
+                           "this TIFF file is truncated or broken: its first directory is not in it; get a complete copy");
     /* Some writers mark all that they have as reduced. */
     if (w.pages == 0 && wanted == 1) w.pages = 1, w.chosen = first;
     if (w.pages > 1 && s->base.options.page <= 0)
@@ -94,8 +96,9 @@ imgpipe_status tiff_choose_page(struct tiff_source *s, const struct ifd_reader *
         return tiff_refuse(s, error, "page %" PRIu64 " was asked for, and it has %" PRIu64 "%s", wanted, w.pages,
                            w.broken ? " before a broken directory" : "");
     if (w.broken)
-        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': a directory behind the first %" PRIu64 " is broken; it is ignored",
-                 input_name(s->base.input), w.directories);
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING,
+                 "'%s': a directory behind the first %" PRIu64 " is broken; it is ignored", input_name(s->base.input),
+                 w.directories);
     *at = w.chosen;
     *pages = w.pages;
     return IMGPIPE_OK;

@@ -1,4 +1,4 @@
-/* Samples from a TIFF file, some rows at a time and in order, so that memory is bounded whatever the file's tiles and strips are. */
+/* Samples from a TIFF file, some rows at a time and in order, so that memory is bounded whatever its tiles and strips are. */
 #include "tiff_source.h"
 #include "status.h"
 #include <inttypes.h>
@@ -76,9 +76,11 @@ imgpipe_status tiff_band_open(struct tiff_source *s, imgpipe_error *error) {
     s->chunk_bytes = tile;
     choose_band(s);
     s->plane_bytes = row * (size_t)s->band_capacity;
-    if (__builtin_mul_overflow(s->plane_bytes, (uint64_t)s->planes, &all) || __builtin_add_overflow(all, tile, &all) || !fits(s, all))
+    if (__builtin_mul_overflow(s->plane_bytes, (uint64_t)s->planes, &all) || __builtin_add_overflow(all, tile, &all) ||
+        !fits(s, all))
         return over_budget(s, all, error);
-    if (!sizes_agree(s)) return tiff_refuse(s, error, "this TIFF file is broken: its layout contradicts itself; get an undamaged copy");
+    if (!sizes_agree(s))
+        return tiff_refuse(s, error, "this TIFF file is broken: its layout contradicts itself; get an undamaged copy");
     size_t ink = s->cmyk && s->separate ? row * 4 : 0;
     s->band = calloc((size_t)s->planes, s->plane_bytes);
     s->chunk = calloc(1, tile > ink ? tile : ink + 1);
@@ -114,8 +116,9 @@ static enum chunk_state find_chunk(struct tiff_source *s, uint32_t index, uint64
     }
     if (*at <= s->file.size && *size <= s->file.size - *at) return CHUNK_THERE;
     if (!s->base.options.allow_truncated) {
-        tiff_refuse(s, error, "this TIFF file is truncated: %s %" PRIu32 " is not all in its %" PRIu64 " bytes; get a complete copy",
-                    what, index, s->file.size);
+        tiff_refuse(s, error,
+                    "this TIFF file is truncated: %s %" PRIu32 " is not all in its %" PRIu64 " bytes; get a complete copy", what,
+                    index, s->file.size);
         return CHUNK_REFUSED;
     }
     if (!s->told_truncated)
@@ -177,8 +180,7 @@ static imgpipe_status fill_tiles(struct tiff_source *s, imgpipe_error *error) {
             imgpipe_status status = read_chunk(s, index, s->chunk, s->chunk_bytes, s->chunk_row_bytes, error);
             if (status) return status;
             size_t count = s->row_bytes - at < s->chunk_row_bytes ? s->row_bytes - at : s->chunk_row_bytes;
-            for (int i = 0; i < s->band_rows; i++)
-                memcpy(band_row(s, p, i) + at, s->chunk + (size_t)i * s->chunk_row_bytes, count);
+            for (int i = 0; i < s->band_rows; i++) memcpy(band_row(s, p, i) + at, s->chunk + (size_t)i * s->chunk_row_bytes, count);
         }
     }
     return IMGPIPE_OK;
@@ -191,7 +193,8 @@ static uint32_t strip_of(const struct tiff_source *s, int64_t y, int plane) {
 static imgpipe_status fill_strip(struct tiff_source *s, imgpipe_error *error) {
     imgpipe_status status = IMGPIPE_OK;
     for (int p = 0; p < s->planes && !status; p++)
-        status = read_chunk(s, strip_of(s, s->band_y, p), band_row(s, p, 0), s->row_bytes * (size_t)s->band_rows, s->row_bytes, error);
+        status =
+            read_chunk(s, strip_of(s, s->band_y, p), band_row(s, p, 0), s->row_bytes * (size_t)s->band_rows, s->row_bytes, error);
     return status;
 }
 
@@ -228,7 +231,8 @@ static imgpipe_status fill_direct(struct tiff_source *s, imgpipe_error *error) {
         enum chunk_state state = find_chunk(s, strip_of(s, s->band_y, p), &at, &size, error);
         if (state == CHUNK_REFUSED) return error ? error->status : IMGPIPE_ERROR_INPUT;
         if (state != CHUNK_SPARSE && size < strip_rows * s->row_bytes)
-            return tiff_refuse(s, error, "this TIFF file is broken: strip %" PRIu32 " is too short for its rows; get an undamaged copy",
+            return tiff_refuse(s, error,
+                               "this TIFF file is broken: strip %" PRIu32 " is too short for its rows; get an undamaged copy",
                                strip_of(s, s->band_y, p));
         if (state == CHUNK_SPARSE || __builtin_add_overflow(at, skip, &at)) at = s->file.size;
         uint64_t left = at < s->file.size ? s->file.size - at : 0, have = left < want ? left : want;

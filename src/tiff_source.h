@@ -8,27 +8,27 @@
 
 /* How samples are taken from the file, some rows at a time. */
 enum tiff_band {
-    TIFF_BAND_TILES,  /* a row of tiles */
-    TIFF_BAND_STRIP,  /* a strip at once */
-    TIFF_BAND_ROWS,   /* some rows of a strip that is too large for that */
-    TIFF_BAND_DIRECT  /* some rows of a strip that is not compressed, without libtiff */
+    TIFF_BAND_TILES, /* a row of tiles */
+    TIFF_BAND_STRIP, /* a strip at once */
+    TIFF_BAND_ROWS,  /* some rows of a strip that is too large for that */
+    TIFF_BAND_DIRECT /* some rows of a strip that is not compressed, without libtiff */
 };
 
 struct tiff_source {
     struct source base;
     struct tiff_file file;
     struct tiff_client clients[4];
-    TIFF *tifs[4];               /* the first is always there; the others for planes that are read row by row in turn */
-    uint64_t directory;          /* the place of the page's directory */
+    TIFF *tifs[4];      /* the first is always there; the others for planes that are read row by row in turn */
+    uint64_t directory; /* the place of the page's directory */
     /* the file's own layout */
     uint16_t bits, samples, sample_format, photometric, compression;
     uint16_t fill_order;
     bool separate, tiled;
     uint32_t chunk_width, chunk_height; /* of a tile, or of a strip */
-    int planes;                  /* 1, or as many as samples */
+    int planes;                         /* 1, or as many as samples */
     /* what becomes of it */
-    bool inverted;               /* 0 is white */
-    bool associated;             /* colours have to be divided by alpha */
+    bool inverted;   /* 0 is white */
+    bool associated; /* colours have to be divided by alpha */
     bool cmyk;
     bool palette;
     unsigned char colors[256][3];

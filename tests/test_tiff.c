@@ -166,8 +166,9 @@ static void round_trip(imgpipe_info info, int index) {
               (long long)info.height, info.format.channels, info.format.type);
         free(back.pixels);
         if (!layout->compression) continue;
-        check(kept.compression == layout->compression && kept.tile_width == layout->tile_width && kept.tile_height == layout->tile_height &&
-                  kept.big_endian == layout->big_endian && kept.separate_planes == (layout->separate_planes && info.format.channels > 1),
+        check(kept.compression == layout->compression && kept.tile_width == layout->tile_width &&
+                  kept.tile_height == layout->tile_height && kept.big_endian == layout->big_endian &&
+                  kept.separate_planes == (layout->separate_planes && info.format.channels > 1),
               "layout %d is not kept", index);
     }
     free(b.data);
@@ -262,22 +263,29 @@ static void test_tree(bool big, bool swap) {
     inner[0] = inner[1];
     inner[1] = swapped;
     struct ifd_tree child = {inner, 2};
-    struct ifd_tag outer[] = {{271, 2, 6, text, 6, NULL}, {274, 3, 1, (unsigned char *)&number, 2, NULL},
-                              {33550, 12, 1, (unsigned char *)&real, 8, NULL}, {IFD_EXIF, 4, 1, NULL, 0, &child}};
+    struct ifd_tag outer[] = {{271, 2, 6, text, 6, NULL},
+                              {274, 3, 1, (unsigned char *)&number, 2, NULL},
+                              {33550, 12, 1, (unsigned char *)&real, 8, NULL},
+                              {IFD_EXIF, 4, 1, NULL, 0, &child}};
     struct ifd_tree tree = {outer, 4};
     struct metadata_block block = {NULL, 0};
-    static const char heads[2][2][17] = {{"II*\0\10\0\0\0", "MM\0*\0\0\0\10"}, {"II+\0\10\0\0\0\20\0\0\0\0\0\0\0", "MM\0+\0\10\0\0\0\0\0\0\0\0\0\20"}};
+    static const char heads[2][2][17] = {{"II*\0\10\0\0\0", "MM\0*\0\0\0\10"},
+                                         {"II+\0\10\0\0\0\20\0\0\0\0\0\0\0", "MM\0+\0\10\0\0\0\0\0\0\0\0\0\20"}};
     uint64_t at, first;
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    if (!metadata_set(&block, heads[big][little == swap], big ? 16 : 8) || !ifd_tree_write(&tree, big, swap, 0, &block, &at)) abort();
+    if (!metadata_set(&block, heads[big][little == swap], big ? 16 : 8) || !ifd_tree_write(&tree, big, swap, 0, &block, &at))
+        abort();
     struct ifd_reader reader = {.read = ifd_read_block, .from = &block};
-    check(ifd_begin(&reader, &first) && reader.big == big && reader.swap == swap && first == at, "the header of a tree, %d %d", big, swap);
+    check(ifd_begin(&reader, &first) && reader.big == big && reader.swap == swap && first == at, "the header of a tree, %d %d", big,
+          swap);
     struct ifd_tree *back = ifd_tree_read(&reader, at, NULL, 0);
     const struct ifd_tag *maker = ifd_tree_find(back, 271), *turn = ifd_tree_find(back, 274), *scale = ifd_tree_find(back, 33550),
                          *exif = ifd_tree_find(back, IFD_EXIF);
     check(maker && turn && scale && exif && exif->child && maker->count == 6 && !memcmp(maker->values, text, 6) &&
-              !memcmp(turn->values, &number, 2) && !memcmp(scale->values, &real, 8), "a tree is read as another, %d %d", big, swap);
-    const struct ifd_tag *time = exif ? ifd_tree_find(exif->child, 33434) : NULL, *note = exif ? ifd_tree_find(exif->child, 37500) : NULL;
+              !memcmp(turn->values, &number, 2) && !memcmp(scale->values, &real, 8),
+          "a tree is read as another, %d %d", big, swap);
+    const struct ifd_tag *time = exif ? ifd_tree_find(exif->child, 33434) : NULL,
+                         *note = exif ? ifd_tree_find(exif->child, 37500) : NULL;
     check(time && note && !memcmp(time->values, wide, 8) && note->size == 5 && !memcmp(note->values, inner_values, 5),
           "a directory below is read as another, %d %d", big, swap);
     ifd_tree_free(back);
@@ -314,7 +322,10 @@ static void mutate(const char *what, struct bytes b) {
         unsigned char *mutated = malloc(b.size);
         memcpy(mutated, b.data, b.size);
         /* Half of the rounds change what stands in the directory. */
-        size_t from = round % 2 ? 0 : b.size > 250 ? b.size - 250 : 0, span = round % 2 ? (b.size < 250 ? b.size : 250) : b.size - from;
+        size_t from = round % 2      ? 0
+                      : b.size > 250 ? b.size - 250
+                                     : 0,
+               span = round % 2 ? (b.size < 250 ? b.size : 250) : b.size - from;
         for (int i = 0; i <= round % 4; i++) mutated[from + random_u32() % span] = (unsigned char)random_u32();
         imgpipe_status status = load_copy(mutated, b.size, &image, &error);
         free(mutated);
@@ -353,8 +364,11 @@ static void test_damage(int index, bool first) {
         while (same < image_size(&image) && !memcmp((char *)image.pixels + same, (char *)whole.pixels + same, row)) same += row;
         check(same == image_size(&image) || warnings > 0, "%s: cut to %zu, without a warning", what, n);
         read++;
-        if ((int)(same / row) > most) most = (int)(same / row);
-        else check((int)(same / row) >= most || index >= 8 || layouts[index].separate_planes, "%s: fewer rows from %zu bytes", what, n);
+        if ((int)(same / row) > most)
+            most = (int)(same / row);
+        else
+            check((int)(same / row) >= most || index >= 8 || layouts[index].separate_planes, "%s: fewer rows from %zu bytes", what,
+                  n);
         free(image.pixels);
     }
     check(!first || (read > 100 && most >= 10), "%s: %d cut files were read, with up to %d rows", what, read, most);
