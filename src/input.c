@@ -112,9 +112,9 @@ static imgpipe_status open_file(struct input *input, const char *path, imgpipe_e
     if (S_ISDIR(st.st_mode)) {
         return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is a folder; name a file", input->name);
     }
-    if (standard && isatty(input->fd)) {
-        return error_set(error, IMGPIPE_ERROR_INPUT,
-                         "cannot read standard input: it is a terminal; redirect it from a file or a pipe");
+    if (isatty(input->fd)) {
+        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is a terminal; %s", input->name,
+                         standard ? "redirect it from a file or a pipe" : "name a file");
     }
     off_t base = lseek(input->fd, 0, SEEK_CUR);
     if (S_ISREG(st.st_mode) && base >= 0) {

@@ -39,15 +39,17 @@ static int own_descriptor(const char *path) {
     return -1;
 }
 
+static imgpipe_status refuse_terminal(const char *name, imgpipe_error *error) {
+    return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': it is a terminal; redirect it to a file or a pipe, or name a file",
+                     name);
+}
+
 static imgpipe_status take_descriptor(int fd, const char *name, int *result, imgpipe_error *error) {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0) return fail(name, errno, "it is not open; redirect it to a file or a pipe", error);
     if ((flags & O_ACCMODE) == O_RDONLY)
         return fail(name, EBADF, "it is open for reading only; redirect it to a file or a pipe", error);
-    if (isatty(fd)) {
-        return error_set(error, IMGPIPE_ERROR_OUTPUT,
-                         "cannot write '%s': it is a terminal; redirect it to a file or a pipe, or name a file", name);
-    }
+    if (isatty(fd)) return refuse_terminal(name, error);
     *result = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     return *result < 0 ? fail(name, errno, "close some files", error) : IMGPIPE_OK;
 }
@@ -73,7 +75,11 @@ static imgpipe_status open_special(const char *path, const char *name, mode_t mo
     do {
         *result = S_ISSOCK(mode) ? connect_socket(path) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     } while (*result < 0 && errno == EINTR && !S_ISFIFO(mode));
-    return *result < 0 ? fail(name, errno, "check the device, pipe or socket", error) : IMGPIPE_OK;
+    if (*result < 0) return fail(name, errno, "check the device, pipe or socket", error);
+    if (!isatty(*result)) return IMGPIPE_OK;
+    close(*result);
+    *result = -1;
+    return refuse_terminal(name, error);
 }
 
 /* ------------------------------------------------------------------------------------------------- symlinks */

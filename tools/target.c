@@ -1,6 +1,7 @@
 #include "target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,14 @@ static int find_in_folder(const struct options *o, const struct roles *roles, st
     return t->folder ? 0 : SAY(EXIT_SOME_FAILED, "no memory for a name; free some");
 }
 
+static bool is_terminal(const char *path) {
+    struct stat st;
+    int fd = stat(path, &st) == 0 && S_ISCHR(st.st_mode) ? open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+    bool terminal = fd >= 0 && isatty(fd);
+    if (fd >= 0) close(fd);
+    return terminal;
+}
+
 static int find_standard_output(const struct options *o, char message[TARGET_MESSAGE]) {
     char kinds[400];
     if (isatty(STDOUT_FILENO))
@@ -251,6 +260,8 @@ int target_find(const struct options *o, struct target *t, char message[TARGET_M
         failed = find_standard_output(o, message);
     } else if (roles.out[length - 1] == '/' || is_folder(roles.out)) {
         failed = find_in_folder(o, &roles, t, message);
+    } else if (is_terminal(roles.out)) {
+        failed = SAY(EXIT_USAGE, "'%.200s' is a terminal, and an image is no text; name a file", roles.out);
     } else {
         failed = check_kind(o, roles.out, message);
     }

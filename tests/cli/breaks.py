@@ -1,6 +1,7 @@
 """Attempts to break the command that once succeeded: waits that a signal did not end, files lost, reasons left out."""
 import json
 import os
+import pty
 import re
 import resource
 import signal
@@ -75,6 +76,24 @@ def test_signals_end_long_work():
         status, err = stopped(("large.pgm", "-f", chain, "-j1", "-o", "out.png"))
         check(status == 130, "after SIGINT the status is", status, "of", chain[:10], err)
         left("in.png", "large.pgm")
+
+
+def test_terminals_by_name():
+    leader, follower = pty.openpty()
+    name = os.ttyname(follower)
+    expect(2, "in.png", "-f", "gray", "-o", name, "--format", "png", says="terminal")
+    expect(2, "in.png", "-f", "gray", "-o", "/dev/stdout", "--format", "png", stdout=follower, says="terminal")
+    expect(1, name, "-f", "gray", "out.png", says="terminal")
+    os.symlink(name, "data.csv")
+    expect(4, "in.png", "-f", "hist=data=data.csv", "-o", "out.png", says="terminal")
+    os.set_blocking(leader, False)
+    try:
+        check(False, "this reached a terminal:", os.read(leader, 100))
+    except BlockingIOError:
+        pass
+    os.close(leader)
+    os.close(follower)
+    left("in.png", "data.csv")
 
 
 def test_names_like_temporary_files():
