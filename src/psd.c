@@ -12,7 +12,8 @@ static uint32_t big32(const unsigned char *b) {
 const char *psd_parse(const unsigned char *b, size_t size, struct psd *psd) {
     if (size < 30) return "truncated: the header is not complete";
     if (big16(b + 4) != 1) return "this version is not supported";
-    *psd = (struct psd){.width = big32(b + 18), .height = big32(b + 14), .channels = (int)big16(b + 12), .depth = (int)big16(b + 22)};
+    *psd =
+        (struct psd){.width = big32(b + 18), .height = big32(b + 14), .channels = (int)big16(b + 12), .depth = (int)big16(b + 22)};
     if (big16(b + 24) != 3) return "only RGB is supported, this is another colour mode";
     if (psd->channels < 3 || psd->channels > 4) return "3 or 4 channels are supported, it has another number";
     if (psd->depth != 8 && psd->depth != 16) return "only 8 and 16 bits a sample are supported";
@@ -68,7 +69,8 @@ static void remove_white(const struct psd *psd, void *image) {
         int64_t alpha = psd->depth == 8 ? bytes[3] : words[3];
         if (alpha == 0 || alpha == max) continue;
         for (int c = 0; c < 3; c++) {
-            int64_t rest = (psd->depth == 8 ? bytes[c] : words[c]) - (max - alpha), v = rest < 0 ? 0 : (rest * max + alpha / 2) / alpha;
+            int64_t rest = (psd->depth == 8 ? bytes[c] : words[c]) - (max - alpha),
+                    v = rest < 0 ? 0 : (rest * max + alpha / 2) / alpha;
             if (v > max) v = max;
             if (psd->depth == 8)
                 bytes[c] = (uint8_t)v;

@@ -10,7 +10,7 @@ struct psd {
     int channels; /* 3, or 4 with alpha */
     int depth;    /* 8 or 16 */
     bool packed;
-    size_t data;  /* where the pixels begin, or with run lengths the lengths of their rows */
+    size_t data; /* where the pixels begin, or with run lengths the lengths of their rows */
 };
 
 /* Reads the header; returns NULL, or what is wrong with it. */

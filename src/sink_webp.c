@@ -23,7 +23,8 @@ static imgpipe_status webp_commit(struct sink *sink, struct sink_piece *piece, i
         const unsigned char *from = piece->rows + i * piece->stride;
         uint32_t *to = s->picture.argb + (piece->y + i) * s->picture.argb_stride;
         for (int64_t x = 0; x < sink->info.width; x++, from += channels)
-            to[x] = (channels == 4 ? (uint32_t)from[3] << 24 : 0xff000000u) | (uint32_t)from[0] << 16 | (uint32_t)from[1] << 8 | from[2];
+            to[x] = (channels == 4 ? (uint32_t)from[3] << 24 : 0xff000000u) | (uint32_t)from[0] << 16 | (uint32_t)from[1] << 8 |
+                    from[2];
     }
     return IMGPIPE_OK;
 }
@@ -37,7 +38,8 @@ static imgpipe_status webp_encode(struct webp_sink *s, imgpipe_error *error) {
     const struct sink *sink = &s->base;
     WebPConfig config;
     if (!WebPConfigInit(&config))
-        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': libwebp is of another version than its header", outfile_name(sink->out));
+        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': libwebp is of another version than its header",
+                         outfile_name(sink->out));
     config.lossless = sink->options.quality == 100;
     config.quality = config.lossless ? LOSSLESS_EFFORT : (float)sink->options.quality;
     config.method = METHOD;
@@ -52,11 +54,13 @@ static imgpipe_status webp_encode(struct webp_sink *s, imgpipe_error *error) {
     case VP8_ENC_ERROR_BAD_WRITE: return webp_no_memory(sink, error);
     case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
     case VP8_ENC_ERROR_PARTITION_OVERFLOW:
-        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': the image is too detailed for a lossy WebP of this size; "
-                                                      "choose --quality 100 (lossless) or a lower quality", outfile_name(sink->out));
+        return error_set(error, IMGPIPE_ERROR_OUTPUT,
+                         "cannot write '%s': the image is too detailed for a lossy WebP of this size; "
+                         "choose --quality 100 (lossless) or a lower quality",
+                         outfile_name(sink->out));
     default:
-        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': libwebp failed (error %d); choose PNG", outfile_name(sink->out),
-                         (int)s->picture.error_code);
+        return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': libwebp failed (error %d); choose PNG",
+                         outfile_name(sink->out), (int)s->picture.error_code);
     }
 }
 
@@ -99,8 +103,8 @@ static void webp_close(struct sink *sink) {
 
 static const struct sink_ops webp_ops = {.name = "webp", .commit = webp_commit, .finish = webp_finish, .close = webp_close};
 
-static imgpipe_status webp_open(struct outfile *out, const imgpipe_info *info, const struct sink_options *options, struct sink **sink,
-                                imgpipe_error *error) {
+static imgpipe_status webp_open(struct outfile *out, const imgpipe_info *info, const struct sink_options *options,
+                                struct sink **sink, imgpipe_error *error) {
     struct webp_sink *s = calloc(1, sizeof *s);
     if (!s) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory; free some", outfile_name(out));
     s->base = (struct sink){.ops = &webp_ops, .info = *info, .out = out, .options = *options, .piece_rows = sink_piece_rows(info)};

@@ -13,7 +13,8 @@ enum { SKIP_BYTES = 65536, LITTLE_ENDIAN_HOST = __BYTE_ORDER__ == __ORDER_LITTLE
 /* The file ends where row `row` should go on: an error, or from here on everything is 0. */
 static imgpipe_status pnm_truncated(struct pnm *p, int64_t row, imgpipe_error *error) {
     if (!p->base.options.allow_truncated || input_failure(p->base.input))
-        return pnm_fail(p, error, "truncated: the file ends inside row %lld of %lld", (long long)row, (long long)p->base.info.height);
+        return pnm_fail(p, error, "truncated: the file ends inside row %lld of %lld", (long long)row,
+                        (long long)p->base.info.height);
     if (!p->warned)
         log_line(p->base.options.log, IMGPIPE_LOG_WARNING, "%s: truncated: the file ends inside row %lld of %lld, the rest is 0",
                  input_name(p->base.input), (long long)row, (long long)p->base.info.height);
@@ -204,7 +205,8 @@ static imgpipe_status pnm_start(struct pnm *p, imgpipe_error *error) {
 static imgpipe_status pnm_skip(struct pnm *p, imgpipe_error *error) {
     unsigned char bytes[SKIP_BYTES];
     int64_t height = p->base.info.height;
-    uint64_t left = (uint64_t)height * (p->plain ? (uint64_t)p->base.info.width * (uint64_t)p->base.info.format.channels : p->row_bytes);
+    uint64_t left =
+        (uint64_t)height * (p->plain ? (uint64_t)p->base.info.width * (uint64_t)p->base.info.format.channels : p->row_bytes);
     if (!p->plain && input_seek(p->base.input, p->data_at + left)) return IMGPIPE_OK;
     while (left) {
         uint32_t value;
@@ -225,8 +227,8 @@ static imgpipe_status pnm_several(struct pnm *p, imgpipe_error *error) {
         while (pnm_more(p) && !pnm_start(p, NULL) && !pnm_skip(p, NULL)) count++;
         snprintf(number, sizeof number, "%" PRIu64, count);
     }
-    return pnm_fail(p, error, "it holds %s images; pick one by --page N, or write all of them to PNM, PAM or PFM, without side data",
-                    number);
+    return pnm_fail(p, error,
+                    "it holds %s images; pick one by --page N, or write all of them to PNM, PAM or PFM, without side data", number);
 }
 
 /* Another image must not be lost in silence. */

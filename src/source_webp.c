@@ -53,7 +53,8 @@ static imgpipe_status webp_file(struct webp *s, imgpipe_error *error) {
         return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': WebP: truncated: it has %llu of %llu bytes",
                          input_name(s->base.input), (unsigned long long)size, (unsigned long long)said);
     if (said + (said & 1) < size)
-        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "%s: something follows the image and is ignored", input_name(s->base.input));
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "%s: something follows the image and is ignored",
+                 input_name(s->base.input));
     if (said < size) s->file.size = (size_t)said;
     return IMGPIPE_OK;
 }
@@ -66,7 +67,8 @@ static imgpipe_status webp_cut(struct webp *s, WebPIDecoder *decoder, imgpipe_er
     size_t stride = (size_t)s->base.stride;
     VP8StatusCode code = WebPIUpdate(decoder, s->file.bytes, s->file.size);
     if (code == VP8_STATUS_OK)
-        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "%s: truncated: what stands behind the image is missing", input_name(s->base.input));
+        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "%s: truncated: what stands behind the image is missing",
+                 input_name(s->base.input));
     if (code != VP8_STATUS_SUSPENDED) return webp_failed(s, code, error);
     if (!WebPIDecGetRGB(decoder, &rows, NULL, NULL, NULL) || rows < 0) rows = 0;
     memset(s->image + (size_t)rows * stride, 0, ((size_t)s->base.info.height - (size_t)rows) * stride);
@@ -160,7 +162,8 @@ static imgpipe_status check_page(const struct webp *s, int frames, imgpipe_error
     int page = s->base.options.page;
     const char *name = input_name(s->base.input);
     if (frames > 1 && page == 0)
-        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is an animation of %d frames; pick one by --page N", name, frames);
+        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is an animation of %d frames; pick one by --page N",
+                         name, frames);
     if (page > 1 && page > frames)
         return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it holds %d image%s, there is no page %d", name, frames,
                          frames == 1 ? "" : "s", page);
@@ -177,8 +180,8 @@ static imgpipe_status webp_begin(struct webp *s, imgpipe_error *error) {
     s->base.info = (imgpipe_info){features.width, features.height, {IMGPIPE_U8, channels, channels == 4}};
     /* Frames are put together on two canvases of the library's own. */
     size_t bytes = features.has_animation ? 12 : (size_t)channels;
-    status = source_check_size(&s->base.options, input_name(s->base.input), (uint64_t)features.width, (uint64_t)features.height, bytes,
-                               true, error);
+    status = source_check_size(&s->base.options, input_name(s->base.input), (uint64_t)features.width, (uint64_t)features.height,
+                               bytes, true, error);
     if (!status) status = webp_container(s, &frames, error);
     if (!status) status = check_page(s, frames, error);
     if (status) return status;

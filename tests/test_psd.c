@@ -33,8 +33,10 @@ static void put_packed(const unsigned char *row, size_t length) {
     for (size_t at = 0; at < length;) {
         size_t run = 1, most = length - at < 128 ? length - at : 128;
         while (run < most && row[at + run] == row[at]) run++;
-        if (run < 2) run = most < 5 ? most : 1 + at % 5, put((unsigned)run - 1, 1), memcpy(file + size, row + at, run), size += run;
-        else put(257 - (unsigned)run, 1), put(row[at], 1);
+        if (run < 2)
+            run = most < 5 ? most : 1 + at % 5, put((unsigned)run - 1, 1), memcpy(file + size, row + at, run), size += run;
+        else
+            put(257 - (unsigned)run, 1), put(row[at], 1);
         if (at % 7 == 3) put(128, 1);
         at += run;
     }

@@ -25,8 +25,10 @@ struct image {
     size_t row_bytes;
 };
 
-static imgpipe_status load(const unsigned char *bytes, size_t size, bool can_seek, bool allow, struct image *image, imgpipe_error *error) {
-    struct source_options options = {.log = &counting, .alpha = -1, .max_pixels = 1 << 20, .memory = 1 << 26, .allow_truncated = allow};
+static imgpipe_status load(const unsigned char *bytes, size_t size, bool can_seek, bool allow, struct image *image,
+                           imgpipe_error *error) {
+    struct source_options options = {
+        .log = &counting, .alpha = -1, .max_pixels = 1 << 20, .memory = 1 << 26, .allow_truncated = allow};
     struct input *input;
     struct source *source;
     memset(error, 0, sizeof *error);
@@ -74,9 +76,10 @@ static void check_cut(const char *name, const unsigned char *bytes, size_t cut, 
     memcpy(copy, bytes, cut);
     for (int pipe = 0; pipe < 2; pipe++) {
         imgpipe_status status = load(copy, cut, !pipe, false, &part, &error);
-        check(status == IMGPIPE_ERROR_INPUT || !strict || (!status && warnings > 0), name, cut, pipe ? "as a pipe it is accepted: " : "it is accepted: ",
-              error.message);
-        check(!status || (error.message[0] && !strchr(error.message, '\n') && strstr(error.message, "memory")), name, cut, "the message: ", error.message);
+        check(status == IMGPIPE_ERROR_INPUT || !strict || (!status && warnings > 0), name, cut,
+              pipe ? "as a pipe it is accepted: " : "it is accepted: ", error.message);
+        check(!status || (error.message[0] && !strchr(error.message, '\n') && strstr(error.message, "memory")), name, cut,
+              "the message: ", error.message);
         if (!status && strict) check(is_part(&part, whole, false), name, cut, "it is accepted with other pixels", "");
         free(part.pixels);
         status = load(copy, cut, !pipe, true, &part, &error);
@@ -84,8 +87,8 @@ static void check_cut(const char *name, const unsigned char *bytes, size_t cut, 
         if (!status && strict) {
             bool pfm = whole->info.format.type == IMGPIPE_F32;
             check(warnings == 1, name, cut, "--allow-truncated gives not one warning", "");
-            check(part.row_bytes == whole->row_bytes && part.info.height == whole->info.height && is_part(&part, whole, pfm), name, cut,
-                  "--allow-truncated gives other pixels", "");
+            check(part.row_bytes == whole->row_bytes && part.info.height == whole->info.height && is_part(&part, whole, pfm), name,
+                  cut, "--allow-truncated gives other pixels", "");
         }
         free(part.pixels);
     }

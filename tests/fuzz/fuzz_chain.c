@@ -27,7 +27,8 @@ static imgpipe_context *context(void) {
 static imgpipe_image image_of(imgpipe_info info, uint32_t seed) {
     size_t bytes = (size_t)info.width * (size_t)info.height * imgpipe_pixel_size(info.format);
     imgpipe_image image = {info, malloc(bytes), (ptrdiff_t)((size_t)info.width * imgpipe_pixel_size(info.format))};
-    for (size_t i = 0; i < bytes; i++) ((unsigned char *)image.pixels)[i] = (unsigned char)((seed = seed * 1664525u + 1013904223u) >> 24);
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)image.pixels)[i] = (unsigned char)((seed = seed * 1664525u + 1013904223u) >> 24);
     return image;
 }
 
