@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,9 @@ enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_DEVICE = 3, 
 
 /* ---------------------------------------------------------------------------------------------- signals */
 
-/* The signal that came, or 0. The only state outside the functions: a handler has no other way to say anything. */
-static volatile sig_atomic_t caught;
+/* The signal that came, or 0. The only state outside the functions: a handler has no other way to say anything. Atomic, because
+ * the handler runs on any thread, and all threads read it. */
+static atomic_int caught;
 
 /* The first signal asks the run to end; the second ends the program at once. */
 static void on_signal(int number) {
