@@ -40,8 +40,8 @@ static int own_descriptor(const char *path) {
 }
 
 static imgpipe_status refuse_terminal(const char *name, imgpipe_error *error) {
-    return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': it is a terminal; redirect it to a file or a pipe, or name a file",
-                     name);
+    return error_set(error, IMGPIPE_ERROR_OUTPUT,
+                     "cannot write '%s': it is a terminal; redirect it to a file or a pipe, or name a file", name);
 }
 
 static imgpipe_status take_descriptor(int fd, const char *name, int *result, imgpipe_error *error) {
@@ -189,7 +189,8 @@ bool outfile_same_place(const char *a, const char *b) {
     if (x >= 0 || y >= 0) return x == y;
     struct stat folder_a, folder_b;
     char *base_a = find_base(a, &folder_a), *base_b = find_base(b, &folder_b);
-    bool same = base_a && base_b && strcmp(base_a, base_b) == 0 && folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
+    bool same =
+        base_a && base_b && strcmp(base_a, base_b) == 0 && folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
     free(base_a);
     free(base_b);
     return same;
