@@ -107,6 +107,13 @@ static void fail(struct backend_pass *bp, imgpipe_status status, const imgpipe_e
     pthread_mutex_unlock(&bp->lock);
 }
 
+/* The device of a thread is its own; a failure here fails every strip. */
+static void choose_device(struct backend_pass *bp) {
+    imgpipe_error error;
+    imgpipe_status failed = cuda_check(cudaSetDevice(bp->backend->device), "cudaSetDevice", &error);
+    if (failed) fail(bp, failed, &error);
+}
+
 /* Enqueues all tiles of a strip; waits when too many tiles are under way. */
 static imgpipe_status drive_strip(struct backend_pass *bp, struct strip *strip, imgpipe_error *error) {
     int64_t first = strip->y0 / bp->tiled.strip_rows, end = (strip->y1 + bp->tiled.strip_rows - 1) / bp->tiled.strip_rows;
@@ -129,7 +136,7 @@ static imgpipe_status drive_strip(struct backend_pass *bp, struct strip *strip, 
 static void *driver_main(void *argument) {
     struct backend_pass *bp = argument;
     imgpipe_error error;
-    cudaSetDevice(bp->backend->device);
+    choose_device(bp);
     pthread_mutex_lock(&bp->lock);
     while (!bp->closing) {
         struct strip *strip = (struct strip *)bp->queue;
@@ -179,7 +186,7 @@ static imgpipe_status await_tile(struct backend_pass *bp, struct cuda_mark *mark
 
 static void *completer_main(void *argument) {
     struct backend_pass *bp = argument;
-    cudaSetDevice(bp->backend->device);
+    choose_device(bp);
     pthread_mutex_lock(&bp->lock);
     for (;;) {
         if (bp->drained == bp->tiles) {
