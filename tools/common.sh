@@ -53,12 +53,13 @@ build_packages() {
     esac
 }
 
-# Codecs that the build can do without.
+# Codecs, and faster ways to inflate and deflate, that the build can do without.
 codec_packages() {
     compiles '#include <stdio.h>
 #include <jpeglib.h>' || echo libjpeg-dev
     compiles '#include <tiffio.h>' || echo libtiff-dev
     compiles '#include <webp/mux.h>' || echo libwebp-dev
+    compiles '#include <isa-l.h>' || echo libisal-dev
 }
 
 install_build_tools() {
