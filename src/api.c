@@ -9,6 +9,7 @@
 #include "status.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 imgpipe_run_options imgpipe_run_options_default(void) {
@@ -211,6 +212,21 @@ static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_e
     return failed;
 }
 
+/* Gives the side data of this image their own names. */
+static imgpipe_status name_side_data(struct job *job, imgpipe_error *error) {
+    for (int i = 0; i < job->plan->stage_count; i++) {
+        imgpipe_stage *stage = &job->plan->stages[i];
+        if (!stage->side_data) continue;
+        char *name = job->options->data_name(job->options->data_user, stage->side_data);
+        char *kept = name ? imgpipe_stage_alloc(stage, strlen(name) + 1, error) : NULL;
+        if (kept) strcpy(kept, name);
+        free(name);
+        if (!kept) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for the name of side data; free some");
+        stage->side_data = kept;
+    }
+    return IMGPIPE_OK;
+}
+
 /* Side data must not replace the input, the image or other data; two outputs into one pipe would be neither. */
 static imgpipe_status check_side_data(const struct plan *plan, const char *in, const char *out, imgpipe_error *error) {
     for (int i = 0; i < plan->stage_count; i++) {
@@ -234,6 +250,10 @@ static imgpipe_status check_side_data(const struct plan *plan, const char *in, c
 /* Closes everything; the output is kept only if nothing failed. */
 static imgpipe_status end_job(struct job *job, imgpipe_status failed, imgpipe_report *report, imgpipe_error *error) {
     sink_close(job->sink);
+    struct input *input = job->source ? job->source->input : NULL;
+    if (!failed && input && input_changed(input))
+        failed = error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it changed while it was read; run again once nobody writes to it",
+                           input_name(input));
     if (job->out && failed) outfile_abort(job->out);
     if (job->out && !failed) {
         double write = outfile_seconds(job->out);
@@ -258,6 +278,7 @@ static imgpipe_status run_one(struct job *job, const imgpipe_chain *chain, const
                               imgpipe_error *error) {
     struct plan_options wishes = plan_options(job, !out);
     imgpipe_status failed = plan_make(chain, &job->source->info, &wishes, &job->plan, error);
+    if (!failed && job->options->data_name) failed = name_side_data(job, error);
     if (!failed) failed = check_side_data(job->plan, in, out, error);
     if (!failed && out) failed = open_sink(job, out, error);
     if (failed) return failed;

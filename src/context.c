@@ -34,7 +34,9 @@ static imgpipe_status read_device(imgpipe_context *context, const char *device, 
     context->wish = DEVICE_CUDA;
     if (strcmp(device, "cuda") == 0) return IMGPIPE_OK;
     if (sscanf(device, "cuda:%d%n", &context->cuda_device, &end) == 1 && device[end] == 0 && context->cuda_device >= 0) return IMGPIPE_OK;
-    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "device '%s' is unknown; the choices are auto, cpu, cuda and cuda:N", device);
+    context->wish = DEVICE_AUTO;
+    if (sscanf(device, "auto:%d%n", &context->cuda_device, &end) == 1 && device[end] == 0 && context->cuda_device >= 0) return IMGPIPE_OK;
+    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "device '%s' is unknown; the choices are auto, auto:N, cpu, cuda and cuda:N", device);
 }
 
 static imgpipe_status read_isa(imgpipe_context *context, const char *isa, imgpipe_error *error) {
@@ -57,9 +59,14 @@ static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_conte
     context->progress = options->progress;
     context->cancel = (struct cancel){options->cancelled, options->user};
     context->user = options->user;
-    context->memory = options->memory ? options->memory : machine_memory() / 2;
-    context->gpu_memory = options->gpu_memory;
-    context->pinned_memory = options->pinned_memory;
+    context->share = options->share > 1 ? options->share : 1;
+    context->runs = options->runs > 1 ? options->runs : 1;
+    uint64_t parts = (uint64_t)context->share;
+    context->memory = (options->memory ? options->memory : machine_memory() / 2);
+    if (parts > 1) context->memory = context->memory / parts + 1;
+    /* Without a number it is half of what is free when it is asked for, which sharing makes less by itself. */
+    context->gpu_memory = options->gpu_memory ? options->gpu_memory / parts + 1 : 0;
+    context->pinned_memory = options->pinned_memory ? options->pinned_memory / parts + 1 : 0;
     if (options->threads < 0 || options->threads > 4096)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%d threads: the range is 1 to 4096", options->threads);
     imgpipe_status failed = read_device(context, options->device, error);
@@ -120,14 +127,14 @@ static double copy_seconds(const struct plan *plan) {
 /* Whether `auto` takes the GPU; `why` gets the reason. */
 static bool gpu_pays(imgpipe_context *context, const struct plan *plan, char *why, size_t why_size) {
     double cpu = plan_cpu_seconds(plan, tasks_threads(context->tasks));
-    double gpu = copy_seconds(plan) + (context->cuda ? 0 : AUTO_START);
+    double gpu = copy_seconds(plan) * context->share + (context->cuda ? 0 : AUTO_START / (double)context->runs);
     if (cpu <= gpu) {
         snprintf(why, why_size, "%.2f s of work here, %.2f s to start and feed a GPU", cpu, gpu);
         return false;
     }
     imgpipe_error error;
     if (!context->cuda &&
-        backend_cuda_new(context->tasks, 0, context->gpu_memory, context->pinned_memory, &context->log, &context->cuda, &error) != IMGPIPE_OK) {
+        backend_cuda_new(context->tasks, context->cuda_device, context->gpu_memory, context->pinned_memory, &context->log, &context->cuda, &error) != IMGPIPE_OK) {
         snprintf(why, why_size, "no GPU");
         return false;
     }

@@ -16,6 +16,8 @@ struct imgpipe_context {
     struct backend *cuda;       /* NULL until a run wants it */
     enum device_wish wish;
     int cuda_device;
+    int share;                  /* so many contexts share the machine … */
+    int64_t runs;               /* … for so many runs */
     int isa;
     uint64_t memory, gpu_memory, pinned_memory;
     void (*progress)(void *user, double done);
@@ -26,7 +28,8 @@ struct imgpipe_context {
 /* The backend for a run of `plan`, and one line that says which and why. `auto` takes a GPU where the chain would keep the
  * CPUs at hand busy for longer than AUTO_START seconds (what a GPU's context takes to start) plus the time of copying the
  * image there and back; the codecs, which stay on the CPU in any case, do not count. With a GPU already started by an
- * earlier run of the context its start-up does not count either. */
+ * earlier run of the context its start-up does not count either, and with many runs to come only a share of it; the link is shared
+ * with the other contexts at work. */
 imgpipe_status context_backend(imgpipe_context *context, const struct plan *plan, struct backend **backend, char *why, size_t why_size,
                                imgpipe_error *error);
 #endif

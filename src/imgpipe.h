@@ -50,6 +50,7 @@ typedef struct imgpipe_error {
     int place;
     int length;
     char message[1024];
+    int fault;              /* OUTPUT: the errno behind it (ENOSPC: the disk is full), or 0 */
 } imgpipe_error;
 
 /* ------------------------------------------------------------------------------------------------ pixels */
@@ -104,11 +105,15 @@ typedef struct imgpipe_context imgpipe_context;
 
 typedef struct imgpipe_context_options {
     size_t struct_size;
-    const char *device;   /* "auto" (default), "cpu", "cuda", "cuda:N" */
+    const char *device;   /* "auto" (default), "cpu", "cuda", "cuda:N"; "auto:N" decides between the CPU and that GPU */
     int threads;          /* all working threads, the caller's included; 0: the CPUs allowed by affinity and cgroup */
     uint64_t memory;      /* ceiling of the plan in bytes; 0: half of what the machine or cgroup has */
     uint64_t gpu_memory;  /* the same in device memory; 0: half of what is free */
     uint64_t pinned_memory; /* ceiling of host memory pinned for copies to a GPU; 0: none. What is over it is copied slower. */
+    /* For many images at once, each on a context of its own: so many contexts share the budgets above and their defaults, and
+     * about so many runs are to come in all of them, against which a GPU's start-up is weighed. 0: 1. */
+    int share;
+    int64_t runs;
     const char *isa;      /* instruction set: NULL (best), or a name from imgpipe_isa_name() */
     /* Called for warnings, notices and (`-v`) details, from any thread, one line without newline. May be NULL. */
     void (*log)(void *user, imgpipe_log_level level, const char *message);
@@ -136,6 +141,21 @@ typedef struct imgpipe_chain imgpipe_chain;
 IMGPIPE_API imgpipe_status imgpipe_chain_parse(const char *text, imgpipe_chain **chain, imgpipe_error *error);
 IMGPIPE_API void imgpipe_chain_free(imgpipe_chain **chain);
 
+typedef struct imgpipe_filter imgpipe_filter;
+typedef struct imgpipe_param imgpipe_param;
+
+/* A value that the chain's text gives, for who must know which files a chain names. A filter's parameter `data` names side data, and
+ * a text that begins with '@' a file that is read. */
+typedef struct imgpipe_chain_value {
+    const imgpipe_filter *filter;
+    const imgpipe_param *param;
+    const char *text;       /* belongs to the chain */
+    int place, length;      /* in the chain's text */
+} imgpipe_chain_value;
+
+/* The values in the order of the text: index 0 … count-1; false beyond. */
+IMGPIPE_API bool imgpipe_chain_value_at(const imgpipe_chain *chain, int index, imgpipe_chain_value *value);
+
 /* -------------------------------------------------------------------------------------------------- runs */
 
 typedef enum imgpipe_overwrite { IMGPIPE_OVERWRITE_ALWAYS, IMGPIPE_OVERWRITE_NEVER } imgpipe_overwrite;
@@ -157,6 +177,10 @@ typedef struct imgpipe_run_options {
     int strip;              /* 0: carry everything over; 1: nothing but the ICC profile; 2: nothing */
     bool auto_orient;       /* turn the pixels as EXIF says, instead of carrying the tag over */
     bool allow_truncated;   /* a file that ends early gives what could be decoded, the rest 0, and a warning */
+    /* Many images through one chain: gives the name of side data for this image, from the one that the chain says; the
+     * result is freed by free(). NULL: the chain's name as it is. */
+    char *(*data_name)(void *user, const char *name);
+    void *data_user;
     bool poison;            /* for tests: fills buffers with garbage before use, so that a stage which reads
                                outside its declared input is found out */
 } imgpipe_run_options;
@@ -177,7 +201,8 @@ IMGPIPE_API imgpipe_report imgpipe_report_default(void);
 
 /* Runs a chain from file to file. `in` and `out` are paths; "-" is standard input or output; `out` may be NULL to write
  * nothing but side data (`hist=data=…`). The output appears complete under its name or not at all; the input is
- * never changed unless it is also the output. `options`, `report` and `error` may be NULL. */
+ * never changed unless it is also the output. A file that changes while it is read fails. `options`, `report` and `error`
+ * may be NULL. */
 IMGPIPE_API imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgpipe_chain *chain, const char *in, const char *out,
                                             const imgpipe_run_options *options, imgpipe_report *report, imgpipe_error *error);
 
@@ -192,8 +217,6 @@ IMGPIPE_API imgpipe_status imgpipe_run_image(imgpipe_context *context, const img
                                              imgpipe_error *error);
 
 /* ------------------------------------------------------------------------------------------- what there is */
-
-typedef struct imgpipe_filter imgpipe_filter;
 
 /* The filters of this build in the order of listings: index 0 … count-1; NULL beyond. */
 IMGPIPE_API const imgpipe_filter *imgpipe_filter_at(int index);
@@ -210,6 +233,16 @@ typedef struct imgpipe_codec_info {
 } imgpipe_codec_info;
 
 IMGPIPE_API const imgpipe_codec_info *imgpipe_codec_at(int index);
+
+typedef enum imgpipe_content {
+    IMGPIPE_CONTENT_OTHER,      /* no image */
+    IMGPIPE_CONTENT_IMAGE,      /* an image of a kind that is read */
+    IMGPIPE_CONTENT_UNSUPPORTED /* an image of a kind that is known, and not read by this build */
+} imgpipe_content;
+
+/* What a file is that begins with these bytes (IMGPIPE_CONTENT_BYTES of them, or all that there are). */
+#define IMGPIPE_CONTENT_BYTES 64
+IMGPIPE_API imgpipe_content imgpipe_content_of(const void *bytes, size_t size);
 
 /* The instruction sets of this build that this CPU has, from the least on; NULL beyond. */
 IMGPIPE_API const char *imgpipe_isa_name(int index);
@@ -252,7 +285,7 @@ typedef struct imgpipe_sample {
 
 /* A parameter without a default (initial == NULL) holds, while nobody gave it: INT and ODD INT64_MIN, NUMBER and SAMPLE
  * NaN, BOOL false, CHOICE -1, TEXT NULL. */
-typedef struct imgpipe_param {
+struct imgpipe_param {
     const char *name;
     size_t offset;              /* of the member in the options struct */
     imgpipe_param_type type;
@@ -260,7 +293,7 @@ typedef struct imgpipe_param {
     double min, max;            /* inclusive range of numbers; of SAMPLE in sample units of the widest type */
     const char *const *choices; /* CHOICE: names, ended by NULL */
     const char *help;           /* one line */
-} imgpipe_param;
+};
 
 typedef enum imgpipe_border {
     IMGPIPE_BORDER_CLAMP,    /* the edge sample: a a | a b c | c c */

@@ -23,6 +23,7 @@ struct input {
     bool at_end;
     uint64_t base;     /* where in the file offset 0 is: a shell may hand over standard input in the midst of a file */
     uint64_t size;     /* 0: not known */
+    struct stat opened; /* of a regular file, when it was opened */
     uint64_t offset;   /* of the next byte that the caller gets */
     size_t start, end; /* the buffered bytes, in `buffer` */
     uint64_t taken;
@@ -121,6 +122,7 @@ static imgpipe_status open_file(struct input *input, const char *path, imgpipe_e
         input->can_seek = true;
         input->base = (uint64_t)base;
         input->size = st.st_size > base ? (uint64_t)(st.st_size - base) : 0;
+        input->opened = st;
         posix_fadvise(input->fd, base, 0, POSIX_FADV_SEQUENTIAL);
     }
     return IMGPIPE_OK;
@@ -282,6 +284,13 @@ imgpipe_status input_read_all(struct input *input, uint64_t budget, unsigned cha
     }
     if (!input->fault) return IMGPIPE_OK;
     return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", input->name, input->fault_text);
+}
+
+bool input_changed(const struct input *input) {
+    struct stat st;
+    if (!input->can_seek || input->fd < 0) return false;
+    return fstat(input->fd, &st) != 0 || st.st_size != input->opened.st_size || st.st_mtim.tv_sec != input->opened.st_mtim.tv_sec ||
+           st.st_mtim.tv_nsec != input->opened.st_mtim.tv_nsec;
 }
 
 void input_close(struct input *input) {

@@ -26,6 +26,8 @@ uint64_t input_tell(const struct input *input);
 uint64_t input_size(const struct input *input);
 /* The text of a read error that occurred, or NULL. */
 const char *input_failure(const struct input *input);
+/* Whether a file was changed since it was opened, as far as its size and time of change tell. */
+bool input_changed(const struct input *input);
 /* The name for messages: the path, or "standard input". */
 const char *input_name(const struct input *input);
 /* Seconds spent in read(2), and bytes taken so far. */

@@ -50,7 +50,9 @@ imgpipe_status outfile_fail(const struct outfile *out, imgpipe_error *error) {
     case EROFS: advice = "ask for the right to write there or name another place"; break;
     default: break;
     }
-    return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': %s; %s", out->name, strerror(out->fault), advice);
+    error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': %s; %s", out->name, strerror(out->fault), advice);
+    if (error) error->fault = out->fault;
+    return IMGPIPE_ERROR_OUTPUT;
 }
 
 /* -------------------------------------------------------------------------------------------------- opening */
@@ -91,8 +93,10 @@ static bool create_temp(struct outfile *out) {
 
 static imgpipe_status open_regular(struct outfile *out, imgpipe_error *error) {
     if (out->keep_existing && out->target.exists) {
-        return error_set(error, IMGPIPE_ERROR_OUTPUT,
-                         "cannot write '%s': it exists already; name another output, or allow overwriting", out->name);
+        error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': it exists already; name another output, or allow overwriting",
+                  out->name);
+        if (error) error->fault = EEXIST;
+        return IMGPIPE_ERROR_OUTPUT;
     }
     outfile_remove_stale(out->target.folder);
     if (create_temp(out)) return IMGPIPE_OK;
@@ -250,6 +254,7 @@ imgpipe_status outfile_commit(struct outfile *out, imgpipe_error *error) {
     if (!done && out->fault == EEXIST && out->keep_existing) {
         status = error_set(error, IMGPIPE_ERROR_OUTPUT,
                            "cannot write '%s': it appeared meanwhile; name another output, or allow overwriting", out->name);
+        if (error) error->fault = EEXIST;
     } else if (!done) {
         status = outfile_fail(out, error);
     }

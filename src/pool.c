@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define POOL_BLOCKS 64      /* how many free blocks are kept */
 
 struct block {
     void *memory;
@@ -15,7 +14,7 @@ struct block {
 struct pool {
     pthread_mutex_t lock;
     struct block *taken, *idle;
-    int idle_count;
+    size_t taken_bytes, idle_bytes, most; /* `most`: the greatest taken_bytes so far */
     void *(*alloc)(size_t size);
     void (*release)(void *block, size_t size);
 };
@@ -63,6 +62,34 @@ static struct block **best_idle(struct pool *pool, size_t size) {
     return best;
 }
 
+/* What is held for later never makes the whole larger than what was once needed at the same time, whatever the mix of sizes:
+ * detaches the idle blocks that are too many, those first that have lain longest. */
+static struct block *surplus(struct pool *pool) {
+    struct block *list = NULL;
+    while (pool->idle && pool->taken_bytes + pool->idle_bytes > pool->most) {
+        struct block **last = &pool->idle;
+        while ((*last)->next) last = &(*last)->next;
+        struct block *block = *last;
+        *last = NULL;
+        pool->idle_bytes -= block->size;
+        block->next = list;
+        list = block;
+    }
+    return list;
+}
+
+/* A fresh block, whose size is already counted as taken. */
+static struct block *fresh_block(struct pool *pool, size_t size) {
+    struct block *block = malloc(sizeof *block);
+    void *memory = block ? pool->alloc(size) : NULL;
+    if (memory) {
+        *block = (struct block){.memory = memory, .size = size};
+        return block;
+    }
+    free(block);
+    return NULL;
+}
+
 void *pool_take(struct pool *pool, size_t size) {
     size = (size + 4095) & ~(size_t)4095;
     if (size == 0) return NULL;
@@ -70,23 +97,29 @@ void *pool_take(struct pool *pool, size_t size) {
     struct block **found = best_idle(pool, size), *block = found ? *found : NULL;
     if (block) {
         *found = block->next;
-        pool->idle_count--;
-    } else {
+        pool->idle_bytes -= block->size;
+    }
+    size_t counted = block ? block->size : size;
+    pool->taken_bytes += counted;
+    if (pool->taken_bytes > pool->most) pool->most = pool->taken_bytes;
+    struct block *dropped = surplus(pool);
+    if (!block) {
         pthread_mutex_unlock(&pool->lock);
-        block = malloc(sizeof *block);
-        if (!block) return NULL;
-        block->memory = pool->alloc(size);
-        block->size = size;
-        if (!block->memory) {
-            free(block);
-            return NULL;
-        }
+        drop_list(pool, dropped);
+        dropped = NULL;
+        block = fresh_block(pool, size);
         pthread_mutex_lock(&pool->lock);
     }
-    block->next = pool->taken;
-    pool->taken = block;
+    if (block) {
+        block->next = pool->taken;
+        pool->taken = block;
+    } else {
+        pool->taken_bytes -= counted;
+    }
+    void *memory = block ? block->memory : NULL;
     pthread_mutex_unlock(&pool->lock);
-    return block->memory;
+    drop_list(pool, dropped);
+    return memory;
 }
 
 size_t pool_size(struct pool *pool, const void *memory) {
@@ -109,15 +142,9 @@ void pool_give(struct pool *pool, void *memory) {
         return;
     }
     *at = block->next;
-    bool keep = pool->idle_count < POOL_BLOCKS;
-    if (keep) {
-        block->next = pool->idle;
-        pool->idle = block;
-        pool->idle_count++;
-    }
+    pool->taken_bytes -= block->size;
+    pool->idle_bytes += block->size;
+    block->next = pool->idle;
+    pool->idle = block;
     pthread_mutex_unlock(&pool->lock);
-    if (!keep) {
-        pool->release(block->memory, block->size);
-        free(block);
-    }
 }

@@ -38,43 +38,53 @@ static const struct known {
     const char *what;
     int at, size;
     const char *bytes;
+    bool document; /* no image, though it may show some */
 } known[] = {
-    {"a camera raw file (Canon CR2)", 8, 3, "CR\2"},
-    {"a camera raw file (Canon CR3)", 4, 8, "ftypcrx "},
-    {"a camera raw file (Fujifilm)", 0, 8, "FUJIFILM"},
-    {"a camera raw file (Panasonic)", 0, 4, "IIU\0"},
-    {"a camera raw file (Olympus)", 0, 4, "IIRO"},
-    {"a camera raw file (Olympus)", 0, 4, "IIRS"},
-    {"a camera raw file (Sigma)", 0, 4, "FOVb"},
-    {"a camera raw file (Minolta)", 0, 4, "\0MRM"},
-    {"a TIFF image (a build with the package libtiff-dev reads it)", 0, 4, "II*\0"},
-    {"a TIFF image (a build with the package libtiff-dev reads it)", 0, 4, "MM\0*"},
-    {"a BigTIFF image (a build with the package libtiff-dev reads it)", 0, 4, "II+\0"},
-    {"a BigTIFF image (a build with the package libtiff-dev reads it)", 0, 4, "MM\0+"},
-    {"a WebP image (a build with the package libwebp-dev reads it)", 8, 4, "WEBP"},
-    {"an AVIF image", 4, 7, "ftypavi"},
-    {"a HEIF image", 4, 7, "ftyphei"},
-    {"a HEIF image", 4, 7, "ftyphev"},
-    {"a HEIF image", 4, 7, "ftypmif"},
-    {"a JPEG XL image", 0, 2, "\xff\x0a"},
-    {"a JPEG XL image", 4, 4, "JXL "},
-    {"a JPEG 2000 image", 4, 4, "jP  "},
-    {"a JPEG 2000 image", 0, 4, "\xff\x4f\xff\x51"},
-    {"an OpenEXR image", 0, 4, "v/1\1"},
-    {"an MNG animation", 0, 4, "\x8aMNG"},
-    {"a JNG image", 0, 4, "\x8bJNG"},
-    {"a PDF document", 0, 4, "%PDF"},
-    {"a PostScript document", 0, 4, "%!PS"},
-    {"an SVG or XML document", 0, 5, "<?xml"},
-    {"an SVG document", 0, 4, "<svg"},
+    {"a camera raw file (Canon CR2)", 8, 3, "CR\2", false},
+    {"a camera raw file (Canon CR3)", 4, 8, "ftypcrx ", false},
+    {"a camera raw file (Fujifilm)", 0, 8, "FUJIFILM", false},
+    {"a camera raw file (Panasonic)", 0, 4, "IIU\0", false},
+    {"a camera raw file (Olympus)", 0, 4, "IIRO", false},
+    {"a camera raw file (Olympus)", 0, 4, "IIRS", false},
+    {"a camera raw file (Sigma)", 0, 4, "FOVb", false},
+    {"a camera raw file (Minolta)", 0, 4, "\0MRM", false},
+    {"a TIFF image (a build with the package libtiff-dev reads it)", 0, 4, "II*\0", false},
+    {"a TIFF image (a build with the package libtiff-dev reads it)", 0, 4, "MM\0*", false},
+    {"a BigTIFF image (a build with the package libtiff-dev reads it)", 0, 4, "II+\0", false},
+    {"a BigTIFF image (a build with the package libtiff-dev reads it)", 0, 4, "MM\0+", false},
+    {"a WebP image (a build with the package libwebp-dev reads it)", 8, 4, "WEBP", false},
+    {"an AVIF image", 4, 7, "ftypavi", false},
+    {"a HEIF image", 4, 7, "ftyphei", false},
+    {"a HEIF image", 4, 7, "ftyphev", false},
+    {"a HEIF image", 4, 7, "ftypmif", false},
+    {"a JPEG XL image", 0, 2, "\xff\x0a", false},
+    {"a JPEG XL image", 4, 4, "JXL ", false},
+    {"a JPEG 2000 image", 4, 4, "jP  ", false},
+    {"a JPEG 2000 image", 0, 4, "\xff\x4f\xff\x51", false},
+    {"an OpenEXR image", 0, 4, "v/1\1", false},
+    {"an MNG animation", 0, 4, "\x8aMNG", false},
+    {"a JNG image", 0, 4, "\x8bJNG", false},
+    {"a PDF document", 0, 4, "%PDF", true},
+    {"a PostScript document", 0, 4, "%!PS", true},
+    {"an SVG or XML document", 0, 5, "<?xml", true},
+    {"an SVG document", 0, 4, "<svg", true},
 };
 
-static const char *recognise(const unsigned char *bytes, size_t size) {
+static const struct known *recognise(const unsigned char *bytes, size_t size) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const struct known *k = &known[i];
-        if (size >= (size_t)(k->at + k->size) && memcmp(bytes + k->at, k->bytes, (size_t)k->size) == 0) return k->what;
+        if (size >= (size_t)(k->at + k->size) && memcmp(bytes + k->at, k->bytes, (size_t)k->size) == 0) return k;
     }
     return NULL;
+}
+
+imgpipe_content imgpipe_content_of(const void *bytes, size_t size) {
+    for (size_t i = 0; bytes && i < sizeof decoders / sizeof *decoders; i++) {
+        const struct known *what = decoders[i] == &decoder_stb ? recognise(bytes, size) : NULL;
+        if (what) return what->document ? IMGPIPE_CONTENT_OTHER : IMGPIPE_CONTENT_UNSUPPORTED;
+        if (decoders[i]->matches(bytes, size)) return IMGPIPE_CONTENT_IMAGE;
+    }
+    return IMGPIPE_CONTENT_OTHER;
 }
 
 static const struct decoder *find_decoder(struct input *input, imgpipe_error *error) {
@@ -88,10 +98,10 @@ static const struct decoder *find_decoder(struct input *input, imgpipe_error *er
     }
     /* stb comes after the known kinds: TGA has no signature, so its decoder has to guess. */
     for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
-        const char *what = decoders[i] == &decoder_stb ? recognise(bytes, size) : NULL;
-        if (what) {
+        const struct known *known_as = decoders[i] == &decoder_stb ? recognise(bytes, size) : NULL;
+        if (known_as) {
             error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is %s, which is not supported; convert it to PNG first",
-                      name, what);
+                      name, known_as->what);
             return NULL;
         }
         if (decoders[i]->matches(bytes, size)) return decoders[i];

@@ -46,6 +46,7 @@ static imgpipe_status fill(imgpipe_error *error, imgpipe_status status, int plac
     error->status = status;
     error->place = place;
     error->length = length;
+    error->fault = 0;
     return status;
 }
 
