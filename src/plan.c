@@ -202,6 +202,20 @@ static imgpipe_status add_orient(struct builder *b) {
     return failed ? failed : add_stage(b, stage);
 }
 
+/* An article for what text_format() says. */
+static const char *article(const char *format) { return *format == '8' ? "an" : "a"; }
+
+/* A kind without a place for channels that are data: which way out there is depends on how many they are. */
+static imgpipe_status refuse_channels(const struct builder *b) {
+    imgpipe_format format = b->info.format;
+    char text[64];
+    text_format(format, text);
+    bool maybe_alpha = !format.alpha && format.channels % 2 == 0;
+    return error_set(b->error, IMGPIPE_ERROR_INPUT, "%s cannot hold %s %s image; choose a kind that can (pam, tiff)%s%s", b->options->kind,
+                     article(text), text, maybe_alpha ? ", or take the last channel as alpha by --alpha yes" : "",
+                     format.channels > 2 ? ", or add the stage 'gray'" : "");
+}
+
 /* What the sink cannot hold is converted, with a notice: alpha is blended, gray becomes three channels, depth last. */
 static imgpipe_status fit_sink(struct builder *b) {
     const struct plan_options *options = b->options;
@@ -227,11 +241,10 @@ static imgpipe_status fit_sink(struct builder *b) {
         if ((failed = add_ops(b, &op, 1))) return failed;
     }
     if (b->info.format.channels != take.channels || b->info.format.alpha != take.alpha)
-        return error_set(b->error, IMGPIPE_ERROR_INPUT, "%s cannot hold a %s image; choose a kind that can (pam), or add the stage 'gray'",
-                         options->kind, text_format(b->info.format, from));
+        return refuse_channels(b);
     if (take.type != want.type)
-        log_line(options->log, IMGPIPE_LOG_NOTICE, "%s cannot hold a %s image: converted to %s", options->kind,
-                 text_format(want, from), text_format(take, to));
+        log_line(options->log, IMGPIPE_LOG_NOTICE, "%s cannot hold %s %s image: converted to %s", options->kind,
+                 article(text_format(want, from)), from, text_format(take, to));
     return convert(b, take.type);
 }
 

@@ -141,7 +141,8 @@ static imgpipe_status pam_format(struct pnm *p, const struct pam_header *h, imgp
         if (depths[i] != format->channels) return pnm_fail(p, error, "broken header: TUPLTYPE and DEPTH contradict each other");
         format->alpha = i >= 3;
     }
-    if (!format->alpha && (format->channels == 2 || format->channels == 4))
+    /* Where --alpha decides it there is nothing to assume. */
+    if (!format->alpha && p->base.options.alpha < 0 && (format->channels == 2 || format->channels == 4))
         log_line(p->base.options.log, IMGPIPE_LOG_NOTICE, "%s: tuple type '%s' names no alpha, all %d channels are taken as data",
                  input_name(p->base.input), h->tuple, format->channels);
     return IMGPIPE_OK;
