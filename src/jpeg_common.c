@@ -109,23 +109,6 @@ static void take_photoshop(struct jpeg_segments *s, const unsigned char *bytes, 
     s->photoshop = (struct metadata_block){grown, s->photoshop.size + size};
 }
 
-/* Length of a well-formed UTF-8 sequence at `bytes`, or 0. */
-static size_t utf8_length(const unsigned char *bytes, size_t left) {
-    unsigned first = bytes[0];
-    size_t length = first < 0x80                    ? 1
-                    : first >= 0xc2 && first < 0xe0 ? 2
-                    : (first & 0xf0) == 0xe0        ? 3
-                    : first >= 0xf0 && first < 0xf5 ? 4
-                                                    : 0;
-    if (length > left) return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((bytes[i] & 0xc0) != 0x80) return 0;
-    if ((first == 0xe0 && bytes[1] < 0xa0) || (first == 0xed && bytes[1] > 0x9f)) return 0;
-    if ((first == 0xf0 && bytes[1] < 0x90) || (first == 0xf4 && bytes[1] > 0x8f)) return 0;
-    return length;
-}
-
-/* A comment has no encoding: it is taken as UTF-8 if it is that, else as Latin-1. What follows a 0 is no text. */
 static void take_comment(struct jpeg_segments *s, const unsigned char *bytes, size_t size) {
     size = strnlen((const char *)bytes, size);
     if (size == 0) return;
@@ -134,20 +117,7 @@ static void take_comment(struct jpeg_segments *s, const unsigned char *bytes, si
         return;
     }
     s->text_bytes += size + 256;
-    unsigned char *text = malloc(2 * size + 1), *to = text;
-    bool utf8 = true;
-    for (size_t i = 0, length; i < size && utf8; i += length) utf8 = (length = utf8_length(bytes + i, size - i)) > 0;
-    for (size_t i = 0; text && i < size; i++) {
-        if (utf8 || bytes[i] < 0x80) {
-            *to++ = bytes[i];
-        } else {
-            *to++ = (unsigned char)(0xc0 | bytes[i] >> 6);
-            *to++ = (unsigned char)(0x80 | (bytes[i] & 0x3f));
-        }
-    }
-    if (text) *to = 0;
-    if (!text || !metadata_add_text(s->metadata, "Comment", (const char *)text, NULL)) s->no_memory = true;
-    free(text);
+    if (!metadata_add_comment(s->metadata, bytes, size)) s->no_memory = true;
 }
 
 /* The number of pictures (tag 0xB001) in the index of a multi-picture file (CIPA DC-007), which is a small TIFF. */

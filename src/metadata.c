@@ -58,6 +58,43 @@ bool metadata_add_text(struct metadata *metadata, const char *key, const char *v
     return true;
 }
 
+/* Length of a well-formed UTF-8 sequence at `bytes`, or 0. */
+static size_t utf8_length(const unsigned char *bytes, size_t left) {
+    unsigned first = bytes[0];
+    size_t length = first < 0x80                    ? 1
+                    : first >= 0xc2 && first < 0xe0 ? 2
+                    : (first & 0xf0) == 0xe0        ? 3
+                    : first >= 0xf0 && first < 0xf5 ? 4
+                                                    : 0;
+    if (length > left) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((bytes[i] & 0xc0) != 0x80) return 0;
+    if ((first == 0xe0 && bytes[1] < 0xa0) || (first == 0xed && bytes[1] > 0x9f)) return 0;
+    if ((first == 0xf0 && bytes[1] < 0x90) || (first == 0xf4 && bytes[1] > 0x8f)) return 0;
+    return length;
+}
+
+bool metadata_add_comment(struct metadata *metadata, const void *comment, size_t size) {
+    const unsigned char *bytes = comment;
+    size = strnlen(comment, size);
+    unsigned char *text = malloc(2 * size + 1), *to = text;
+    bool utf8 = true;
+    if (!text) return false;
+    for (size_t i = 0, length; i < size && utf8; i += length) utf8 = (length = utf8_length(bytes + i, size - i)) > 0;
+    for (size_t i = 0; i < size; i++) {
+        if (utf8 || bytes[i] < 0x80) {
+            *to++ = bytes[i];
+        } else {
+            *to++ = (unsigned char)(0xc0 | bytes[i] >> 6);
+            *to++ = (unsigned char)(0x80 | (bytes[i] & 0x3f));
+        }
+    }
+    *to = 0;
+    bool added = size == 0 || metadata_add_text(metadata, "Comment", (const char *)text, NULL);
+    free(text);
+    return added;
+}
+
 /* The header of a profile is 128 bytes; the colour space of its data stands at 16. */
 void metadata_icc_space(const struct metadata *metadata, char space[5]) {
     space[0] = 0;

@@ -67,6 +67,8 @@ void metadata_free(struct metadata *metadata);
 bool metadata_set(struct metadata_block *block, const void *bytes, size_t size);
 /* Appends a text; false when there is no memory. `language` may be NULL. */
 bool metadata_add_text(struct metadata *metadata, const char *key, const char *value, const char *language);
+/* Appends a comment, which has no encoding: it is taken as UTF-8 if it is that, else as Latin-1. What follows a 0 is no text. */
+bool metadata_add_comment(struct metadata *metadata, const void *comment, size_t size);
 /* Reads orientation and, where it is not known yet, resolution out of `exif`; damaged EXIF leaves both as they are. */
 void metadata_read_exif(struct metadata *metadata);
 /* Writes `orientation` (1 ... 8) into the EXIF block where that has the tag, and sets the field. */

@@ -189,5 +189,5 @@ const struct encoder encoder_hdr = {
     .size_fits = hdr_fits,
     .open = hdr_open,
 };
-const struct encoder encoder_gif = {.info = {"gif", "gif", "GIF, the first frame", true, false, false, ""}};
+const struct encoder encoder_gif = {.info = {"gif", "gif", "GIF, one frame", true, false, false, ""}};
 const struct encoder encoder_psd = {.info = {"psd", "psd", "Photoshop, the merged image", true, false, false, ""}};

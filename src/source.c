@@ -21,7 +21,7 @@ extern const struct decoder decoder_webp;
 #endif
 
 static const struct decoder *const decoders[] = {
-    &decoder_png, &decoder_pnm,
+    &decoder_png, &decoder_pnm, &decoder_gif,
 #ifdef IMGPIPE_WITH_JPEG
     &decoder_jpeg,
 #endif

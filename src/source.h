@@ -63,5 +63,5 @@ struct decoder {
     bool (*matches)(const unsigned char *bytes, size_t size);
     imgpipe_status (*open)(struct input *input, const struct source_options *options, struct source **source, imgpipe_error *error);
 };
-extern const struct decoder decoder_png, decoder_pnm, decoder_stb;
+extern const struct decoder decoder_png, decoder_pnm, decoder_gif, decoder_stb;
 #endif

@@ -1,4 +1,4 @@
-/* Reading JPEG, BMP, TGA, GIF and Radiance HDR through stb_image, and PSD without it. It wants the whole file and gives the whole image, so
+/* Reading JPEG, BMP, TGA and Radiance HDR through stb_image, and PSD without it. It wants the whole file and gives the whole image, so
  * both are held in memory, within the budget. stb_image reads zeros behind the end of a file and is content with faults that
  * it does not see; the reader below notices that bytes were missing, and the checks refuse what would come out wrong. */
 #include "psd.h"
@@ -18,6 +18,8 @@
 #define STBI_NO_PNG
 #define STBI_NO_PNM
 #define STBI_NO_PIC
+/* It puts frames together in another way than everyone else. */
+#define STBI_NO_GIF
 /* It wraps colours that lie outside the range once white is removed from them. */
 #define STBI_NO_PSD
 /* Zeroed: parts of an image for which a broken file has no data must not show what was in memory before. */
@@ -39,9 +41,9 @@
 #include <stb/stb_image.h>
 #pragma GCC diagnostic pop
 
-enum stb_kind { STB_NONE, STB_JPEG, STB_BMP, STB_GIF, STB_PSD, STB_HDR, STB_TGA };
-static const char *const stb_codecs[] = {"", "jpeg", "bmp", "gif", "psd", "hdr", "tga"};
-static const char *const stb_labels[] = {"", "JPEG", "BMP", "GIF", "PSD", "Radiance HDR", "TGA"};
+enum stb_kind { STB_NONE, STB_JPEG, STB_BMP, STB_PSD, STB_HDR, STB_TGA };
+static const char *const stb_codecs[] = {"", "jpeg", "bmp", "psd", "hdr", "tga"};
+static const char *const stb_labels[] = {"", "JPEG", "BMP", "PSD", "Radiance HDR", "TGA"};
 
 struct stb {
     struct source base;
@@ -78,8 +80,7 @@ static enum stb_kind stb_kind_of(const unsigned char *b, size_t size) {
         enum stb_kind kind;
         const char *magic;
     } magics[] = {
-        {STB_JPEG, "\xff\xd8\xff"}, {STB_BMP, "BM"},           {STB_GIF, "GIF87a"},   {STB_GIF, "GIF89a"},
-        {STB_PSD, "8BPS"},          {STB_HDR, "#?RADIANCE\n"}, {STB_HDR, "#?RGBE\n"},
+        {STB_JPEG, "\xff\xd8\xff"}, {STB_BMP, "BM"}, {STB_PSD, "8BPS"}, {STB_HDR, "#?RADIANCE\n"}, {STB_HDR, "#?RGBE\n"},
     };
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
         size_t length = strlen(magics[i].magic);
@@ -207,33 +208,10 @@ static imgpipe_status tga_check(const struct stb *s, imgpipe_error *error) {
     return IMGPIPE_OK;
 }
 
-/* Counts the frames of a GIF as far as its blocks are whole. */
-static int gif_frames(const struct stb *s) {
-    const unsigned char *b = s->file;
-    if (s->size < 13) return 0;
-    size_t at = 13 + (b[10] & 0x80 ? (size_t)6 << (b[10] & 7) : 0);
-    int frames = 0;
-    while (at + 10 < s->size && (b[at] == 0x21 || b[at] == 0x2c)) {
-        if (b[at] == 0x2c) {
-            frames++;
-            at += 11 + (b[at + 9] & 0x80 ? (size_t)6 << (b[at + 9] & 7) : 0);
-        } else {
-            at += 2;
-        }
-        while (at < s->size && b[at]) at += 1 + (size_t)b[at];
-        at++;
-    }
-    return frames;
-}
-
 static imgpipe_status stb_check(const struct stb *s, imgpipe_error *error) {
     if (s->kind == STB_JPEG) return jpeg_check(s, error);
     if (s->kind == STB_BMP) return bmp_check(s, error);
     if (s->kind == STB_TGA) return tga_check(s, error);
-    int frames = s->kind == STB_GIF ? gif_frames(s) : 1;
-    if (frames > 1)
-        log_line(s->base.options.log, IMGPIPE_LOG_NOTICE, "%s: a GIF of %d frames, the first is taken", input_name(s->base.input),
-                 frames);
     return IMGPIPE_OK;
 }
 
@@ -248,7 +226,6 @@ static imgpipe_status stb_failed(const struct stb *s, const struct stb_reader *r
         {"unsupported format", "only 32-bit run-length encoded RGBE is supported"},
         {"unsupported data layout", "only rows from top to bottom and left to right are supported"},
         {"wrong version", "this version is not supported"},
-        {"no clear code", "broken: the compressed data do not begin as they must"},
     };
     const char *reason = stbi_failure_reason();
     if (reason && !strcmp(reason, "outofmem")) return stb_no_memory(s, error);
@@ -299,19 +276,6 @@ static imgpipe_status stb_psd(struct stb *s, imgpipe_error *error) {
     return status;
 }
 
-/* Drops the fourth channel of a GIF in which nothing is transparent. */
-static void stb_drop_alpha(struct stb *s) {
-    imgpipe_format *format = &s->base.info.format;
-    size_t pixels = (size_t)s->base.info.width * (size_t)s->base.info.height;
-    unsigned char *bytes = s->image;
-    if (s->kind != STB_GIF) return;
-    for (size_t i = 0; i < pixels; i++)
-        if (bytes[4 * i + 3] != 255) return;
-    for (size_t i = 0; i < pixels; i++) memmove(bytes + 3 * i, bytes + 4 * i, 3);
-    format->channels = 3;
-    format->alpha = false;
-}
-
 static imgpipe_status stb_decode(struct stb *s, imgpipe_error *error) {
     struct stb_reader r = reader_of(s);
     int width = 0, height = 0, channels = 0;
@@ -323,7 +287,6 @@ static imgpipe_status stb_decode(struct stb *s, imgpipe_error *error) {
     if (!s->image || r.missing) return stb_failed(s, &r, error);
     if (width != info->width || height != info->height || channels != info->format.channels)
         return stb_refuse(s, error, "broken: the image is not what its header says");
-    stb_drop_alpha(s);
     return IMGPIPE_OK;
 }
 
@@ -354,7 +317,9 @@ static imgpipe_status stb_open(struct input *input, const struct source_options 
     s->base.input = input;
     s->base.options = *options;
     s->base.codec = stb_codecs[s->kind];
-    imgpipe_status status = input_read_all(input, options->memory, &s->file, &s->size, error);
+    imgpipe_status status = IMGPIPE_OK;
+    if (options->page > 1) status = stb_refuse(s, error, "there is no page %d: the file holds one image", options->page);
+    if (!status) status = input_read_all(input, options->memory, &s->file, &s->size, error);
     if (!status) status = stb_check(s, error);
     if (!status && s->kind == STB_PSD) {
         status = stb_psd(s, error);
