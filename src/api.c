@@ -77,10 +77,16 @@ static imgpipe_status check_options(const imgpipe_context *context, const imgpip
     return IMGPIPE_OK;
 }
 
+/* What the source leaves of the budget. */
+static uint64_t memory_left(const struct job *job) {
+    uint64_t all = job->context->memory, held = job->source ? job->source->held : 0;
+    return all > held ? all - held : 1;
+}
+
 static struct plan_options plan_options(const struct job *job, bool no_output) {
     struct plan_options options = {.log = &job->context->log, .isa = job->context->isa, .threads = tasks_threads(job->context->tasks),
                                    .depth = job->options->depth, .no_output = no_output, .strip_rows = job->options->strip_rows,
-                                   .step_rows = job->options->step_rows, .memory = job->context->memory};
+                                   .step_rows = job->options->step_rows, .memory = memory_left(job)};
     memcpy(options.background, job->options->background, sizeof options.background);
     if (job->encoder) {
         options.accept = job->encoder->accept;
@@ -98,13 +104,12 @@ static imgpipe_status find_encoder(struct job *job, const char *path, imgpipe_er
     char kinds[200] = "";
     for (int i = 0; encoder_at(i); i++)
         if (encoder_at(i)->open) text_append(kinds, sizeof kinds, "%s%s", *kinds ? ", " : "", encoder_at(i)->info.name);
+    if (job->encoder && job->encoder->info.package)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: this build does not write %s; install the package %s and build again, or choose "
+                                                        "one of %s", path, job->encoder->info.name, job->encoder->info.package, kinds);
     if (job->encoder)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: %s is read but not written; the kinds that are written are %s", path,
                          job->encoder->info.name, kinds);
-    const char *package = encoder_package(format, path);
-    if (package)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: this build does not write that kind; install the package %s and build again, "
-                                                        "or choose one of %s", path, package, kinds);
     if (format) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "format '%s' is unknown; the kinds that are written are %s", format, kinds);
     return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: the kind of output is not known from this name; name it by --format or by an "
                                                     "extension: %s", strcmp(path, "-") == 0 ? "standard output" : path, kinds);
@@ -145,7 +150,7 @@ static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error
     struct sink_options options = {.log = &job->context->log, .level = job->options->level < 0 ? 4 : job->options->level,
                                    .quality = job->options->quality ? job->options->quality : 90,
                                    .subsampling = sampling ? sampling : same && job->source->storage.subsampling == 420 ? 420 : 444,
-                                   .metadata = &job->source->metadata, .storage = same ? &job->source->storage : NULL};
+                                   .memory = memory_left(job), .metadata = &job->source->metadata, .storage = same ? &job->source->storage : NULL};
     return job->encoder->open(job->out, info, &options, &job->sink, error);
 }
 
@@ -188,7 +193,7 @@ static void add_report(struct job *job, const struct run *run, const char *why, 
 static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_error *error) {
     imgpipe_context *context = job->context;
     struct run run = {.plan = job->plan, .source = job->source, .sink = job->sink, .tasks = context->tasks, .log = &context->log,
-                      .in_flight = tasks_threads(context->tasks), .memory = context->memory, .poison = job->options->poison, .progress = context->progress,
+                      .in_flight = tasks_threads(context->tasks), .memory = memory_left(job), .poison = job->options->poison, .progress = context->progress,
 
                       .cancel = context->cancel, .user = context->user};
     char why[sizeof((imgpipe_report *)0)->device] = "";

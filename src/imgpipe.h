@@ -230,6 +230,7 @@ typedef struct imgpipe_codec_info {
     bool reads, writes;
     bool streams;           /* read by rows, so that memory does not grow with the height */
     const char *types;      /* what can be written: "u8 u16" */
+    const char *package;    /* what this build lacks to read and write the kind; NULL: nothing */
 } imgpipe_codec_info;
 
 IMGPIPE_API const imgpipe_codec_info *imgpipe_codec_at(int index);

@@ -10,11 +10,18 @@
 
 extern const struct encoder encoder_png, encoder_pnm, encoder_pam, encoder_pfm, encoder_jpeg, encoder_jpeg_stb, encoder_bmp, encoder_tga,
     encoder_hdr, encoder_gif, encoder_psd;
+/* Kinds whose library this build lacks are known by name, so that it can be said what is missing. */
 #ifdef IMGPIPE_WITH_TIFF
 extern const struct encoder encoder_tiff;
+#else
+static const struct encoder encoder_tiff = {
+    .info = {.name = "tiff", .extensions = "tif tiff", .about = "TIFF: needs the package libtiff-dev", .types = "", .package = "libtiff-dev"}};
 #endif
 #ifdef IMGPIPE_WITH_WEBP
 extern const struct encoder encoder_webp;
+#else
+static const struct encoder encoder_webp = {
+    .info = {.name = "webp", .extensions = "webp", .about = "WebP: needs the package libwebp-dev", .types = "", .package = "libwebp-dev"}};
 #endif
 
 static const struct encoder *const encoders[] = {
@@ -24,13 +31,7 @@ static const struct encoder *const encoders[] = {
 #else
     &encoder_jpeg_stb,
 #endif
-#ifdef IMGPIPE_WITH_TIFF
-    &encoder_tiff,
-#endif
-#ifdef IMGPIPE_WITH_WEBP
-    &encoder_webp,
-#endif
-    &encoder_bmp, &encoder_tga, &encoder_hdr, &encoder_gif, &encoder_psd,
+    &encoder_tiff, &encoder_webp, &encoder_bmp, &encoder_tga, &encoder_hdr, &encoder_gif, &encoder_psd,
 };
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
@@ -73,28 +74,21 @@ const struct encoder *encoder_for_path(const char *path) {
     return NULL;
 }
 
-const char *encoder_package(const char *format, const char *path) {
-    static const char *const missing[][2] = {
-#ifndef IMGPIPE_WITH_TIFF
-        {"tiff tif", "libtiff-dev"},
-#endif
-#ifndef IMGPIPE_WITH_WEBP
-        {"webp", "libwebp-dev"},
-#endif
-        {"", NULL},
-    };
-    const char *dot = strrchr(path, '.');
-    const char *kind = format ? format : dot ? dot + 1 : "";
-    for (int i = 0; missing[i][1]; i++)
-        if (is_word(missing[i][0], kind)) return missing[i][1];
-    return NULL;
-}
-
 int sink_piece_rows(const imgpipe_info *info) {
     size_t row_bytes = (size_t)info->width * imgpipe_pixel_size(info->format);
     int rows = PIECE_ROWS_MIN;
     while (rows < info->height && (size_t)rows * 2 * row_bytes <= PIECE_BYTES) rows *= 2;
     return rows < info->height ? rows : (int)info->height;
+}
+
+imgpipe_status sink_check_memory(const struct outfile *out, const char *kind, const struct sink_options *options, uint64_t bytes,
+                                 imgpipe_error *error) {
+    char need[32], have[32];
+    if (options->memory == 0 || bytes <= options->memory) return IMGPIPE_OK;
+    return error_set(error, IMGPIPE_ERROR_MEMORY,
+                     "cannot write '%s': %s is written as a whole, and needs %s, of which the memory budget leaves %s; raise --memory, "
+                     "or choose PNG or PNM",
+                     outfile_name(out), kind, text_bytes(bytes, need), text_bytes(options->memory, have));
 }
 
 void sink_close(struct sink *sink) {

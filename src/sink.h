@@ -13,6 +13,7 @@ struct sink_options {
     int level;              /* 0 … 9 */
     int quality;            /* 1 … 100 */
     int subsampling;        /* 444, 422 or 420 */
+    uint64_t memory;        /* budget for a kind that needs the whole image at once; 0: no limit */
     const struct metadata *metadata; /* what is to be carried, already chosen; may be NULL; outlives the sink */
     const struct storage *storage;   /* of the input if it is of the same kind, else NULL */
 };
@@ -61,19 +62,19 @@ struct encoder {
                            imgpipe_error *error);
 };
 
-/* All kinds in the order of listings, those that are only read too (open == NULL); NULL beyond. */
+/* All kinds in the order of listings, those that are only read, or need a package that the build lacks, too (open == NULL); NULL beyond. */
 const struct encoder *encoder_at(int index);
 const struct encoder *encoder_find(const char *name);
 /* By the extension of `path`, letter case ignored; NULL if there is none. */
 const struct encoder *encoder_for_path(const char *path);
-/* The package that this build would have needed to write the kind that `format` (may be NULL) or the extension of `path` names;
- * NULL if that is not the reason why there is no encoder. */
-const char *encoder_package(const char *format, const char *path);
 /* Sink into an image in memory. */
 imgpipe_status sink_memory(const imgpipe_image *image, struct sink **sink, imgpipe_error *error);
 /* Sink that takes rows and keeps nothing (--no-output). */
 imgpipe_status sink_null(const imgpipe_info *info, struct sink **sink, imgpipe_error *error);
 void sink_close(struct sink *sink);
+/* For encoders that need the whole image, of `bytes` in memory: refuses what is over the budget. */
+imgpipe_status sink_check_memory(const struct outfile *out, const char *kind, const struct sink_options *options, uint64_t bytes,
+                                 imgpipe_error *error);
 /* For encoders: the height of pieces of about 1 MiB of pixels, a power of two and at least 8 rows, or the image's height. */
 int sink_piece_rows(const imgpipe_info *info);
 #endif

@@ -163,21 +163,39 @@ static bool pnm_size_fits(int64_t width, int64_t height) {
 extern const struct encoder encoder_pnm, encoder_pam, encoder_pfm;
 
 const struct encoder encoder_pnm = {
-    .info = {"pnm", "pnm pgm ppm", "PGM and PPM", true, true, true, "u8 u16"},
+    .info = {.name = "pnm",
+             .extensions = "pnm pgm ppm",
+             .about = "PGM and PPM",
+             .reads = true,
+             .writes = true,
+             .streams = true,
+             .types = "u8 u16"},
     .accept = pnm_accept,
     .size_fits = pnm_size_fits,
     .several = true,
     .open = pnm_open,
 };
 const struct encoder encoder_pam = {
-    .info = {"pam", "pam", "PAM, gray or RGB with or without alpha", true, true, true, "u8 u16"},
+    .info = {.name = "pam",
+             .extensions = "pam",
+             .about = "PAM, gray or RGB with or without alpha",
+             .reads = true,
+             .writes = true,
+             .streams = true,
+             .types = "u8 u16"},
     .accept = pam_accept,
     .size_fits = pnm_size_fits,
     .several = true,
     .open = pam_open,
 };
 const struct encoder encoder_pfm = {
-    .info = {"pfm", "pfm", "PFM, floating point", true, true, true, "f32"},
+    .info = {.name = "pfm",
+             .extensions = "pfm",
+             .about = "PFM, floating point",
+             .reads = true,
+             .writes = true,
+             .streams = true,
+             .types = "f32"},
     .accept = pfm_accept,
     .size_fits = pnm_size_fits,
     .several = true,

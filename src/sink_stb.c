@@ -88,6 +88,10 @@ static const struct sink_ops stb_ops = {.name = "stb", .commit = stb_commit, .fi
 
 static imgpipe_status stb_open(enum stb_kind kind, struct outfile *out, const imgpipe_info *info,
                                const struct sink_options *options, struct sink **sink, imgpipe_error *error) {
+    static const char *const names[] = {"JPEG", "BMP", "TGA", "HDR"};
+    uint64_t bytes = (uint64_t)info->width * (uint64_t)info->height * imgpipe_pixel_size(info->format);
+    imgpipe_status refused = sink_check_memory(out, names[kind], options, bytes, error);
+    if (refused) return refused;
     struct stb_sink *s = calloc(1, sizeof *s);
     if (s) {
         s->base = (struct sink){.ops = &stb_ops, .info = *info, .out = out, .options = *options};
@@ -166,28 +170,56 @@ extern const struct encoder encoder_jpeg_stb, encoder_bmp, encoder_tga, encoder_
 
 /* Used where libjpeg is missing. */
 const struct encoder encoder_jpeg_stb = {
-    .info = {"jpeg", "jpg jpeg", "JPEG, baseline", true, true, false, "u8"},
+    .info = {.name = "jpeg",
+             .extensions = "jpg jpeg",
+             .about = "JPEG, baseline",
+             .reads = true,
+             .writes = true,
+             .types = "u8"},
     .accept = jpeg_accept,
     .size_fits = bytes_fit,
     .open = jpeg_open,
 };
 const struct encoder encoder_bmp = {
-    .info = {"bmp", "bmp", "Windows bitmap", true, true, false, "u8"},
+    .info = {.name = "bmp",
+             .extensions = "bmp",
+             .about = "Windows bitmap",
+             .reads = true,
+             .writes = true,
+             .types = "u8"},
     .accept = bmp_accept,
     .size_fits = bmp_fits,
     .open = bmp_open,
 };
 const struct encoder encoder_tga = {
-    .info = {"tga", "tga", "Targa, run lengths", true, true, false, "u8"},
+    .info = {.name = "tga",
+             .extensions = "tga",
+             .about = "Targa, run lengths",
+             .reads = true,
+             .writes = true,
+             .types = "u8"},
     .accept = tga_accept,
     .size_fits = bytes_fit,
     .open = tga_open,
 };
 const struct encoder encoder_hdr = {
-    .info = {"hdr", "hdr", "Radiance HDR", true, true, false, "f32"},
+    .info = {.name = "hdr",
+             .extensions = "hdr",
+             .about = "Radiance HDR",
+             .reads = true,
+             .writes = true,
+             .types = "f32"},
     .accept = hdr_accept,
     .size_fits = hdr_fits,
     .open = hdr_open,
 };
-const struct encoder encoder_gif = {.info = {"gif", "gif", "GIF, one frame", true, false, false, ""}};
-const struct encoder encoder_psd = {.info = {"psd", "psd", "Photoshop, the merged image", true, false, false, ""}};
+const struct encoder encoder_gif = {.info = {.name = "gif",
+             .extensions = "gif",
+             .about = "GIF, one frame",
+             .reads = true,
+             .types = ""}};
+const struct encoder encoder_psd = {.info = {.name = "psd",
+             .extensions = "psd",
+             .about = "Photoshop, the merged image",
+             .reads = true,
+             .types = ""}};

@@ -105,6 +105,10 @@ static const struct sink_ops webp_ops = {.name = "webp", .commit = webp_commit, 
 
 static imgpipe_status webp_open(struct outfile *out, const imgpipe_info *info, const struct sink_options *options,
                                 struct sink **sink, imgpipe_error *error) {
+    /* Four bytes a pixel for the picture; then its planes, or about what the lossless encoder's chains of equal pixels take. */
+    uint64_t pixel = options->quality == 100 ? 16 : 6, pixels = (uint64_t)info->width * (uint64_t)info->height;
+    imgpipe_status refused = sink_check_memory(out, "WebP", options, pixels * pixel, error);
+    if (refused) return refused;
     struct webp_sink *s = calloc(1, sizeof *s);
     if (!s) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory; free some", outfile_name(out));
     s->base = (struct sink){.ops = &webp_ops, .info = *info, .out = out, .options = *options, .piece_rows = sink_piece_rows(info)};
@@ -132,7 +136,12 @@ static bool webp_fits(int64_t width, int64_t height) {
 
 extern const struct encoder encoder_webp;
 const struct encoder encoder_webp = {
-    .info = {"webp", "webp", "WebP, lossy; lossless with --quality 100", true, true, false, "u8"},
+    .info = {.name = "webp",
+             .extensions = "webp",
+             .about = "WebP, lossy; lossless with --quality 100",
+             .reads = true,
+             .writes = true,
+             .types = "u8"},
     .carries = METADATA_ICC | METADATA_EXIF | METADATA_XMP,
     .accept = webp_accept,
     .size_fits = webp_fits,

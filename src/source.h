@@ -35,6 +35,7 @@ struct source {
      * order and read() is not needed (but works). NULL while the source streams. */
     const unsigned char *pixels;
     ptrdiff_t stride;
+    uint64_t held;              /* memory that it takes for as long as it is open, which the plan cannot have */
     int64_t next_row;           /* how many rows read() has given */
     struct metadata metadata;   /* owned: source_close() frees it; decoders fill it in open() */
     struct storage storage;

@@ -385,6 +385,7 @@ static imgpipe_status gif_open(struct input *input, const struct source_options 
     g->file = g->kept = NULL;
     g->base.pixels = g->canvas;
     g->base.stride = (ptrdiff_t)((size_t)g->width * imgpipe_pixel_size(g->base.info.format));
+    g->base.held = (uint64_t)g->base.stride * (uint64_t)g->base.info.height;
     *source = &g->base;
     return IMGPIPE_OK;
 }

@@ -247,6 +247,7 @@ static imgpipe_status check_memory(struct jpeg_source *s, imgpipe_error *error) 
                  down = ((uint64_t)c->height_in_blocks + 3) & ~(uint64_t)3;
         bytes += across * down * DCTSIZE2 * sizeof(JCOEF);
     }
+    s->base.held = bytes;
     if (budget == 0 || bytes <= budget) return IMGPIPE_OK;
     char need[32], have[32];
     return error_set(error, IMGPIPE_ERROR_MEMORY,

@@ -164,6 +164,7 @@ static imgpipe_status pfm_whole(struct pnm *p, imgpipe_error *error) {
         status = pfm_row(p, p->whole + (size_t)y * (size_t)p->row_bytes, y, error);
     if (status) return status;
     p->base.pixels = p->whole;
+    p->base.held = (uint64_t)p->base.info.height * p->row_bytes;
     p->base.stride = (ptrdiff_t)p->row_bytes;
     return IMGPIPE_OK;
 }

@@ -335,6 +335,7 @@ static imgpipe_status stb_open(struct input *input, const struct source_options 
     s->file = NULL;
     s->base.pixels = s->image;
     s->base.stride = (ptrdiff_t)((size_t)s->base.info.width * imgpipe_pixel_size(s->base.info.format));
+    s->base.held = (uint64_t)s->base.stride * (uint64_t)s->base.info.height;
     *source = &s->base;
     return IMGPIPE_OK;
 }

@@ -228,6 +228,7 @@ static imgpipe_status webp_open(struct input *input, const struct source_options
     free((void *)s->file.bytes);
     s->file.bytes = NULL;
     s->base.pixels = s->image;
+    s->base.held = (uint64_t)s->base.stride * (uint64_t)s->base.info.height;
     *source = &s->base;
     return IMGPIPE_OK;
 }

@@ -27,6 +27,22 @@ static int rows_of(size_t bytes, size_t row_bytes, int64_t most) {
     return (int)(rows < most ? rows : most);
 }
 
+/* What libtiff takes for the compressed bytes of a tile or strip: it reads all of them at once. */
+static uint64_t raw_bytes(const struct tiff_source *s, uint64_t size) {
+    if (s->band_kind == TIFF_BAND_DIRECT) return 0;
+    size = size < s->file.size ? size : s->file.size;
+    return s->band_kind == TIFF_BAND_ROWS ? size * (uint64_t)s->planes : size;
+}
+
+static imgpipe_status raw_over_budget(struct tiff_source *s, uint32_t index, uint64_t bytes, imgpipe_error *error) {
+    char need[32], have[32];
+    return error_set(error, IMGPIPE_ERROR_MEMORY,
+                     "cannot read '%s': the compressed bytes of %s %" PRIu32 " are read at once, and need %s, over the memory budget of "
+                     "%s; raise --memory",
+                     input_name(s->base.input), s->tiled ? "tile" : "strip", index, text_bytes(bytes, need),
+                     text_bytes(s->base.options.memory, have));
+}
+
 static imgpipe_status over_budget(struct tiff_source *s, uint64_t bytes, imgpipe_error *error) {
     char need[32], have[32];
     return error_set(error, IMGPIPE_ERROR_MEMORY,
@@ -81,6 +97,11 @@ imgpipe_status tiff_band_open(struct tiff_source *s, imgpipe_error *error) {
         return over_budget(s, all, error);
     if (!sizes_agree(s))
         return tiff_refuse(s, error, "this TIFF file is broken: its layout contradicts itself; get an undamaged copy");
+    int failed = 0;
+    uint64_t raw = TIFFGetStrileByteCountWithErr(s->tifs[0], 0, &failed);
+    s->memory = all;
+    s->base.held = all + raw_bytes(s, raw);
+    if (!fits(s, s->base.held)) return raw_over_budget(s, 0, s->base.held, error);
     size_t ink = s->cmyk && s->separate ? row * 4 : 0;
     s->band = calloc((size_t)s->planes, s->plane_bytes);
     s->chunk = calloc(1, tile > ink ? tile : ink + 1);
@@ -113,6 +134,11 @@ static enum chunk_state find_chunk(struct tiff_source *s, uint32_t index, uint64
                      input_name(s->base.input), what);
         s->told_sparse = true;
         return CHUNK_SPARSE;
+    }
+    uint64_t all = s->memory + raw_bytes(s, *size);
+    if (!fits(s, all)) {
+        raw_over_budget(s, index, all, error);
+        return CHUNK_REFUSED;
     }
     if (*at <= s->file.size && *size <= s->file.size - *at) return CHUNK_THERE;
     if (!s->base.options.allow_truncated) {

@@ -38,6 +38,7 @@ struct tiff_source {
     size_t row_bytes;            /* of a plane */
     size_t plane_bytes;          /* of a plane of the band */
     size_t chunk_bytes, chunk_row_bytes;
+    uint64_t memory; /* of band and chunk */
     int64_t band_y;
     int band_rows, band_capacity;
     bool told_sparse, told_truncated;
