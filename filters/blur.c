@@ -67,6 +67,41 @@ static float blur_constant(float x, const float *weights, int taps) {
     return total;
 }
 
+/* The weights of the first definition in blur.h. Each is rounded together with what rounding the ones further out left over,
+ * so that the sum over any number of outer taps stays right. Returns the sum of the errors of one sign, the greater one. */
+static double fixed_weights(double sigma, int radius, uint16_t *weights) {
+    double exact[BLUR_FIXED_RADIUS + 1], sum = 0.0, left = 0.0, above = 0.0, below = 0.0;
+    int32_t rest = 65536;
+    for (int k = radius; k >= 0; k--) {
+        double distance = radius ? k / sigma : 0.0;
+        exact[k] = exp_minus(distance * distance / 2.0);
+        sum += k > 0 ? 2.0 * exact[k] : exact[k];
+    }
+    for (int k = radius; k >= 0; k--) {
+        double w = exact[k] / sum * 65536.0;
+        int32_t whole = (int32_t)(w + left + 0.5);
+        if (k == 0) whole = rest < 65535 ? rest : 65535;
+        left += w - whole;
+        rest -= 2 * whole;
+        weights[k] = (uint16_t)whole;
+        double error = (k > 0 ? 2.0 : 1.0) * (whole - w) / 65536.0;
+        if (error > 0.0) above += error;
+        if (error < 0.0) below -= error;
+    }
+    return above > below ? above : below;
+}
+
+/* Whether the first definition keeps its bound; see blur.h. */
+static bool blur_fixed_holds(const imgpipe_stage *stage, struct blur_plan *plan, double sigma_x, double sigma_y) {
+    if (stage->in.format.type != IMGPIPE_U8 || stage->in.format.alpha) return false;
+    if (plan->rx > BLUR_FIXED_RADIUS || plan->ry > BLUR_FIXED_RADIUS) return false;
+    double error = fixed_weights(sigma_y, plan->ry, plan->fixed_y) + fixed_weights(sigma_x, plan->rx, plan->fixed_x);
+    uint32_t v = (uint32_t)stage->border_value << BLUR_FIXED_BITS, sum = blur_fixed_start(plan->ry);
+    for (int k = 0; k <= plan->ry; k++) sum += blur_fixed_product(plan->fixed_y[k], k ? 2 * v : v);
+    plan->fixed_outside = (uint16_t)sum;
+    return (plan->rx + plan->ry + 4) / 256.0 + 255.0 * error < 0.49;
+}
+
 static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     const struct blur_options *options = stage->options;
     double sigma_x = isnan(options->sigma_x) ? options->sigma : options->sigma_x;
@@ -89,9 +124,12 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     plan->outside[0] = blur_constant(stage->in.format.alpha ? value * value : value, plan->wy, taps_y);
     plan->outside[1] = blur_constant(value, plan->wy, taps_y);
 
+    plan->fixed = blur_fixed_holds(stage, plan, sigma_x, sigma_y);
+
     stage->cost = 0.2 + 0.05 * (taps_x + taps_y);
     stage->rows = KERNEL_PICK(blur, stage->isa)->rows;
-    stage->scratch_size = (size_t)blur_layout(plan, stage->in.format.channels, stage->in.width).total;
+    stage->scratch_size = (size_t)(plan->fixed ? blur_fixed_layout(plan, stage->in.format.channels, stage->in.width).total
+                                               : blur_layout(plan, stage->in.format.channels, stage->in.width).total);
     stage->cuda = FILTER_CUDA(blur_cuda);
     stage->constants = weights;
     stage->constants_size = (size_t)(taps_x + taps_y) * sizeof(float);

@@ -1,4 +1,4 @@
-/* Gaussian blur on the CPU; blur.h has the definition.
+/* Gaussian blur on the CPU; blur.h has the definitions. Here is the second, in float32; blur_fixed.h has the first.
  *
  * A block of columns is done for up to BLUR_ROWS output rows at a time, so that each input sample is converted to float32
  * (and premultiplied) once for all of them, and everything stays in the caches: the converted lanes in L1 where the radius
@@ -43,6 +43,8 @@ static inline uint16_t round_u16(float v) {
 #undef SAMPLE
 #undef NAME
 #undef ROUND
+
+#include "blur_fixed.h"
 
 typedef void (*load_function)(const void *in, float *restrict out, int64_t count, int channels);
 typedef void (*store_function)(const float *restrict sum, void *out, int64_t count, int channels);
@@ -130,6 +132,10 @@ static void blur_vertical(const imgpipe_stage *stage, const void *const *in, int
 
 static void blur_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
     const struct blur_plan *plan = stage->data;
+    if (plan->fixed) {
+        fixed_rows(stage, rows);
+        return;
+    }
     int channels = stage->in.format.channels;
     struct blur_layout layout = blur_layout(plan, channels, rows->out_width);
     store_function store = stores[stage->in.format.alpha][stage->in.format.type];
