@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+"""Compares what the CPU and a CUDA device make of files of every kind: the outputs must be the same bytes.
+
+usage: compare_backends.py IMGPIPE
+
+Inputs are the samples, the PNG suite, and those files of the fuzzers' corpora that can be read. Every kind that can be written
+is written. Exit status 77 where there is no GPU.
+"""
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CHAINS = ["blur=1.5,median=3", "gray,conv=sobel_x:abs:bias=3,levels=5%:90%", "box=5:border=wrap,invert"]
+KINDS = ["png", "pam", "pfm", "jpg", "tif", "webp", "bmp", "tga", "hdr"]
+
+
+def inputs():
+    folders = [os.path.join(HERE, "..", "samples"), os.path.join(HERE, "pngsuite")]
+    folders += [os.path.join(HERE, "fuzz", "corpus", kind) for kind in ("png", "pnm", "jpeg", "tiff", "webp", "stb")]
+    for folder in folders:
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                yield path
+
+
+def run(program, device, path, chain, out):
+    command = [program, path, "-f", chain, "-o", out, "--device", device, "-q", "-j", "1"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
+    if done.returncode != 0:
+        return done.returncode, done.stderr
+    with open(out, "rb") as file:
+        return 0, file.read()
+
+
+def compare(program, folder, index, path, chain, kind):
+    outs = [os.path.join(folder, "%d-%s.%s" % (index, device, kind)) for device in ("cpu", "cuda")]
+    cpu = run(program, "cpu", path, chain, outs[0])
+    if cpu[0] != 0:
+        return None
+    cuda = run(program, "cuda", path, chain, outs[1])
+    for out in outs:
+        if os.path.exists(out):
+            os.remove(out)
+    return cpu == cuda or "%s -f %s to %s: %s" % (
+        path, chain, kind, "the bytes differ" if cuda[0] == 0 else "exit status %d, %r" % cuda)
+
+
+def main():
+    program = sys.argv[1]
+    devices = json.loads(subprocess.run([program, "--list-devices", "--json"], capture_output=True, check=True).stdout)
+    if not any(device["name"].startswith("cuda") for device in devices["devices"]):
+        print("no GPU here")
+        return 77
+    formats = json.loads(subprocess.run([program, "--list-formats", "--json"], capture_output=True, check=True).stdout)
+    written = [extension for one in formats if one["writes"] for extension in one["extensions"].split()]
+    kinds = [kind for kind in KINDS if kind in written]
+    jobs = []
+    for index, path in enumerate(inputs()):
+        # The photographs go to every kind through every chain, other files to one each.
+        photo = os.path.dirname(path).endswith("samples")
+        for chain in CHAINS if photo else [CHAINS[index % len(CHAINS)]]:
+            for kind in kinds if photo else [kinds[index % len(kinds)]]:
+                jobs.append((path, chain, kind))
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count())) as pool:
+        futures = [pool.submit(compare, program, folder, index, *job) for index, job in enumerate(jobs)]
+        results = [future.result() for future in futures]
+    same = sum(result is True for result in results)
+    wrong = [result for result in results if isinstance(result, str)]
+    for line in wrong:
+        print("FAILED:", line)
+    print("%d pairs of files are the same, %d differ, %d files cannot be read" % (same, len(wrong), results.count(None)))
+    return 1 if wrong or same == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
