@@ -8,12 +8,12 @@ LABEL, PLOT, FIGURES, ROW, TOP = 330, 420, 190, 20, 96
 WIDTH = LABEL + PLOT + FIGURES
 STYLE = """
   svg { font: 13px system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif; background: #fff; }
-  text { fill: #24292f; } .faint { fill: #656d76; } .title { font-size: 18px; font-weight: 600; } .section { font-weight: 600; }
+  text { fill: #24292f; } .faint { fill: #656d76; } .title { font-size: 18px; font-weight: 600; } .section { font-weight: 600; paint-order: stroke; stroke: #fff; stroke-width: 4px; }
   .grid { stroke: #d8dee4; } .goal { stroke: #24292f; stroke-width: 1.5; } .spread { stroke: #24292f; stroke-opacity: .55; }
   .yes { fill: #2da44e; } .no { fill: #cf6a32; } .none { fill: #8c959f; }
   @media (prefers-color-scheme: dark) {
     svg { background: #0d1117; } text { fill: #e6edf3; } .faint { fill: #8d96a0; } .grid { stroke: #30363d; }
-    .goal { stroke: #e6edf3; } .spread { stroke: #e6edf3; } .yes { fill: #3fb950; } .no { fill: #e08b55; } .none { fill: #6e7681; }
+    .section { stroke: #0d1117; } .goal { stroke: #e6edf3; } .spread { stroke: #e6edf3; } .yes { fill: #3fb950; } .no { fill: #e08b55; } .none { fill: #6e7681; }
   }
 """
 
