@@ -98,6 +98,8 @@ imgpipe_status imgpipe_context_new(const imgpipe_context_options *options, imgpi
     return failed;
 }
 
+int imgpipe_default_threads(void) { return tasks_default_threads(); }
+
 void imgpipe_context_free(imgpipe_context **context) {
     if (!context || !*context) return;
     tasks_free((*context)->tasks); /* first: its threads may still use the rest */

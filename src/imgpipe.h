@@ -128,6 +128,8 @@ IMGPIPE_API imgpipe_context_options imgpipe_context_options_default(void);
 /* Makes a context. `options` may be NULL for the defaults; strings are copied. A device that was named and is not
  * there: IMGPIPE_ERROR_DEVICE. */
 IMGPIPE_API imgpipe_status imgpipe_context_new(const imgpipe_context_options *options, imgpipe_context **context, imgpipe_error *error);
+/* What 0 threads stand for. */
+IMGPIPE_API int imgpipe_default_threads(void);
 /* Frees a context that no run uses any more, and sets the pointer to NULL. NULL is allowed. */
 IMGPIPE_API void imgpipe_context_free(imgpipe_context **context);
 

@@ -79,12 +79,29 @@ static int64_t count_notice(struct console *console, const char *message) {
     return 1;
 }
 
+/* The message with `about` left out where it stands in quotes. */
+static void without_name(char buf[1100], const char *message, const char *about) {
+    char quoted[1100];
+    snprintf(quoted, sizeof quoted, "'%s'", about ? about : "");
+    const char *at = about ? strstr(message, quoted) : NULL;
+    if (at)
+        snprintf(buf, 1100, "%.*sa file%s", (int)(at - message), message, at + strlen(quoted));
+    else
+        snprintf(buf, 1100, "%s", message);
+}
+
 void console_log(struct console *console, imgpipe_log_level level, const char *message) {
+    console_log_about(console, level, message, NULL);
+}
+
+void console_log_about(struct console *console, imgpipe_log_level level, const char *message, const char *about) {
+    char general[1100];
     if (level == IMGPIPE_LOG_DETAIL && !console->verbose) return;
     if (level != IMGPIPE_LOG_ERROR && console->quiet) return;
     pthread_mutex_lock(&console->lock);
+    without_name(general, message, about);
     bool counts = level == IMGPIPE_LOG_WARNING || level == IMGPIPE_LOG_NOTICE;
-    if (!counts || count_notice(console, message) <= SHOWN_TIMES)
+    if (!counts || count_notice(console, general) <= SHOWN_TIMES)
         print_line(console, level == IMGPIPE_LOG_WARNING ? "warning: " : "", message);
     pthread_mutex_unlock(&console->lock);
 }

@@ -21,7 +21,7 @@ struct console {
     int notice_count;
     /* The progress line, see progress.h. */
     bool line_shown;
-    bool progress, progress_lines;
+    bool progress, progress_lines, progress_rare;
     double began, last;
     const char *task;
     int last_tenth;
@@ -36,6 +36,8 @@ void console_end(struct console *console);
 void console_error(struct console *console, const char *format, ...) IMGPIPE_PRINTF(2, 3);
 /* A message of the library; the same one is shown three times, then counted. */
 void console_log(struct console *console, imgpipe_log_level level, const char *message);
+/* The same about one of many files: messages that differ only in its name count as the same. `about` may be NULL. */
+void console_log_about(struct console *console, imgpipe_log_level level, const char *message, const char *about);
 
 /* For progress.c: takes the progress line away. The lock is held. */
 void console_clear_line(struct console *console);

@@ -18,7 +18,8 @@ enum option_type {
     TYPE_COLOUR, /* double[3] */
     TYPE_DEVICE, /* const char *, of the right form */
     TYPE_ACTION, /* enum action, in min */
-    TYPE_LATER   /* belongs to runs over many images, which this version does not have */
+    TYPE_LIST,   /* struct option_list */
+    TYPE_LATER   /* is not in this version */
 };
 
 struct row {
@@ -52,7 +53,24 @@ static const struct row rows[] = {
      "the kind of file to write to standard output or into a folder (--list-formats); otherwise the extension of OUT says it"},
     {NULL, 0, "no-output", NULL, TYPE_FLAG, AT(no_output), PLAIN, "write no image, only what filters write (hist=data=FILE)"},
     {NULL, 0, "overwrite", "WHEN", TYPE_CHOICE, AT(overwrite), 0, 0, overwrite_names,
-     "always or never replace an existing image; by default an OUT named by -o, or that stands alone on its side of -f, is replaced"},
+     "always or never replace an existing image, or if it is older than its input; by default an OUT named by -o, or that stands "
+     "alone on its side of -f, is replaced, and what is in a folder is kept"},
+    {"Many images (OUT is a folder)", 'r', "recursive", NULL, TYPE_FLAG, AT(recursive), PLAIN,
+     "take the images in the folders of a folder too, not only its own"},
+    {NULL, 0, "include", "GLOB", TYPE_LIST, AT(include), PLAIN,
+     "only files whose name, or whose path below IN if GLOB has a slash, matches; may be given several times"},
+    {NULL, 0, "exclude", "GLOB", TYPE_LIST, AT(exclude), PLAIN, "leave out files and folders that match"},
+    {NULL, 0, "files-from", "FILE", TYPE_ONCE, AT(files_from), PLAIN, "take the names of inputs from FILE, one a line; - is standard input"},
+    {NULL, '0', "null", NULL, TYPE_FLAG, AT(null), PLAIN, "names in --files-from and --dry-run end with a zero byte, not with a new line"},
+    {NULL, 0, "name", "TEMPLATE", TYPE_ONCE, AT(name), PLAIN,
+     "names below OUT, from {stem} {ext} {dir} {relpath} {index} {index:05} {{ }} (default: {relpath})"},
+    {NULL, 0, "resume", NULL, TYPE_FLAG, AT(resume), PLAIN, "skip what is proven done by an earlier run, do the rest again"},
+    {NULL, 0, "in-place", NULL, TYPE_FLAG, AT(in_place), PLAIN, "let outputs replace their own inputs: OUT is IN"},
+    {NULL, 0, "dry-run", NULL, TYPE_FLAG, AT(dry_run), PLAIN, "do nothing, show which input would be written to which output"},
+    {NULL, 0, "fail-fast", NULL, TYPE_FLAG, AT(fail_fast), PLAIN, "stop at the first image that fails"},
+    {NULL, 0, "shard", "I/N|auto[/N]", TYPE_ONCE, AT(shard), PLAIN,
+     "do part I of N only; auto asks MPI, Slurm or Kubernetes which one this is"},
+    {NULL, 0, "report", "FILE", TYPE_ONCE, AT(report), PLAIN, "write a line of JSON for each input"},
     {"The image", 0, "depth", "8|16|f32", TYPE_DEPTH, AT(depth), 0, 0, depth_names,
      "type of the output's samples; the chain runs in the wider of the input's type and this one (default: the input's)"},
     {NULL, 0, "level", "0...9", TYPE_NUMBER, AT(level), 0, 9, NULL,
@@ -93,9 +111,6 @@ static const struct row rows[] = {
     {NULL, 'h', "help", "[FILTER]", TYPE_ACTION, AT(action), ACTION_HELP, 0, NULL, "this text, or all about one filter"},
     {NULL, 0, "version", NULL, TYPE_ACTION, AT(action), ACTION_VERSION, 0, NULL, "the version"},
     {NULL, 0, "json", NULL, TYPE_FLAG, AT(json), PLAIN, "as JSON, for programs"},
-    LATER('r', "recursive", NULL), LATER(0, "include", "GLOB"), LATER(0, "exclude", "GLOB"), LATER(0, "files-from", "FILE"),
-    LATER('0', "null", NULL), LATER(0, "name", "TEMPLATE"), LATER(0, "resume", NULL), LATER(0, "in-place", NULL),
-    LATER(0, "dry-run", NULL), LATER(0, "fail-fast", NULL), LATER(0, "report", "FILE"), LATER(0, "shard", "I/N"),
     LATER(0, "plugin", "FILE"), LATER(0, "check-filter", "NAME"), LATER(0, "batch", "-"), LATER(0, "merge-hist", "FILE"),
 };
 /* clang-format on */
@@ -202,13 +217,23 @@ static bool read_device(const struct reading *r) {
     return true;
 }
 
+static bool add_to_list(const struct reading *r) {
+    struct option_list *list = r->to;
+    const char **items = realloc(list->items, sizeof *items * (size_t)(list->count + 1));
+    if (!items) return SAY(r, "%s: no memory for it; free some", r->shown);
+    list->items = items;
+    list->items[list->count++] = r->text;
+    return true;
+}
+
 static bool read_value(const struct reading *r) {
     int index = 0;
     switch (r->row->type) {
     case TYPE_FLAG: *(bool *)r->to = true; return true;
     case TYPE_ONCE:
         if (*(const char **)r->to)
-            return SAY(r, "%s: it is given twice; give it once (a chain takes several filters: gray,blur)", r->shown);
+            return SAY(r, "%s: it is given twice; give it once%s", r->shown,
+                       r->row->letter == 'f' ? " (a chain takes several filters: gray,blur)" : "");
         *(const char **)r->to = r->text;
         return true;
     case TYPE_TEXT: *(const char **)r->to = r->text; return true;
@@ -216,8 +241,6 @@ static bool read_value(const struct reading *r) {
     case TYPE_SIZE: return read_size(r);
     case TYPE_CHOICE:
         if (!read_choice(r, &index)) return false;
-        if (strcmp(r->row->choices[index], "older") == 0)
-            return SAY(r, "%s: older is not in this version yet; write always or never", r->shown);
         *(int *)r->to = index;
         return true;
     case TYPE_DEPTH:
@@ -232,12 +255,13 @@ static bool read_value(const struct reading *r) {
         if (r->text && !read_choice(r, &index)) return false;
         *(int *)r->to = r->text ? 2 : 1;
         return true;
+    case TYPE_LIST: return add_to_list(r);
     case TYPE_COLOUR: return read_colour(r);
     case TYPE_DEVICE: return read_device(r);
     case TYPE_ACTION: *(enum action *)r->to = (enum action)r->row->min; return true;
     case TYPE_LATER: break;
     }
-    return SAY(r, "%s: it is not in this version yet; this version takes one image a run", r->shown);
+    return SAY(r, "%s: it is not in this version yet", r->shown);
 }
 
 /* ------------------------------------------------------------------------------------------- the command line */
@@ -344,11 +368,13 @@ bool options_read(int argc, char **argv, struct options *options, char message[O
 
 void options_free(struct options *options) {
     free(options->operands);
-    options->operands = NULL;
+    free(options->include.items);
+    free(options->exclude.items);
+    options->operands = options->include.items = options->exclude.items = NULL;
 }
 
 bool options_help(int index, struct option_help *help) {
-    static const char letters[][3] = {"-f", "-o", "-j", "-v", "-q", "-h"};
+    static const char letters[][3] = {"-f", "-o", "-r", "-0", "-j", "-v", "-q", "-h"};
     if (index < 0 || index >= ROW_COUNT || rows[index].type == TYPE_LATER) return false;
     const struct row *row = &rows[index];
     *help = (struct option_help){row->heading, NULL, row->name, row->value, row->help};

@@ -5,7 +5,13 @@
 
 enum action { ACTION_RUN, ACTION_LIST, ACTION_FORMATS, ACTION_DEVICES, ACTION_HELP, ACTION_VERSION };
 enum option_when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
-enum option_overwrite { OVERWRITE_DEFAULT = -1, OVERWRITE_ALWAYS, OVERWRITE_NEVER };
+enum option_overwrite { OVERWRITE_DEFAULT = -1, OVERWRITE_ALWAYS, OVERWRITE_NEVER, OVERWRITE_OLDER };
+
+/* The values of an option that may be given several times. */
+struct option_list {
+    const char **items;
+    int count;
+};
 
 /* What the command line says. Strings are those of argv. */
 struct options {
@@ -15,6 +21,9 @@ struct options {
     const char *chain;   /* the value of -f, or NULL */
     const char *output, *format;
     bool no_output;
+    bool recursive, null, resume, in_place, dry_run, fail_fast;
+    struct option_list include, exclude;
+    const char *files_from, *name, *report, *shard;
     const char *device, *isa;
     int64_t threads, strip_rows, level, quality, max_pixels, page;
     uint64_t memory, gpu_memory;

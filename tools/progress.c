@@ -1,5 +1,4 @@
 #include "progress.h"
-#include "json.h"
 #include "options.h"
 
 #include <stdio.h>
@@ -15,6 +14,7 @@ static double now(void) {
 void progress_begin(struct console *console, int when, const char *task) {
     pthread_mutex_lock(&console->lock);
     console->progress = !console->quiet && (when == WHEN_ALWAYS || (when == WHEN_AUTO && console->terminal));
+    console->progress_rare = !console->quiet && when == WHEN_AUTO && !console->terminal;
     /* Without a cursor to move, a line for every tenth. */
     console->progress_lines = !console->terminal;
     console->began = console->last = now();
@@ -49,10 +49,42 @@ void progress_update(struct console *console, double done) {
     pthread_mutex_unlock(&console->lock);
 }
 
+/* Seconds between lines where there is no cursor to move. */
+#define RARE 60
+#define OFTEN 5
+
+static void put_left(char buf[40], double seconds) {
+    if (seconds < 100)
+        snprintf(buf, 40, ", %.0f s left", seconds);
+    else if (seconds < 6000)
+        snprintf(buf, 40, ", %.0f min left", seconds / 60);
+    else
+        snprintf(buf, 40, ", %.1f h left", seconds / 3600);
+}
+
+void progress_run_update(struct console *console, const struct progress_run *run) {
+    pthread_mutex_lock(&console->lock);
+    double time = now(), passed = time - console->began;
+    double pause = console->progress_rare ? RARE : console->progress_lines ? OFTEN : 0.1;
+    if ((console->progress || console->progress_rare) && passed >= 1 && time - console->last >= pause) {
+        char left[40] = "", failed[40] = "";
+        double share = run->bytes_total ? (double)run->bytes_done / (double)run->bytes_total : (double)run->done / (double)run->total;
+        if (share >= 0.01) put_left(left, passed / share - passed);
+        if (run->failed) snprintf(failed, sizeof failed, ", %lld failed", (long long)run->failed);
+        console->last = time;
+        fprintf(stderr, "%s%lld of %lld, %.1f images/s, %.1f MB/s%s%s%s", console->progress_lines ? "imgpipe: " : "\r\x1b[K",
+                (long long)run->done, (long long)run->total, (double)run->images / passed, (double)run->bytes / passed * 1e-6, left, failed,
+                console->progress_lines ? "\n" : "");
+        console->line_shown = !console->progress_lines;
+        fflush(stderr);
+    }
+    pthread_mutex_unlock(&console->lock);
+}
+
 void progress_end(struct console *console) {
     pthread_mutex_lock(&console->lock);
     console_clear_line(console);
-    console->progress = false;
+    console->progress = console->progress_rare = false;
     fflush(stderr);
     pthread_mutex_unlock(&console->lock);
 }
@@ -71,47 +103,36 @@ static int steps(const imgpipe_report *report, const char *names[8], double seco
     return 8;
 }
 
-static void timings_json(const imgpipe_report *report, const char *in, const char *out) {
-    const char *names[8];
-    double seconds[8];
-    fputs("{\"input\":", stderr);
-    json_string(stderr, in);
-    fputs(",\"output\":", stderr);
-    json_string(stderr, out);
-    fprintf(stderr, ",\"status\":\"ok\",\"error\":null,\"width\":%lld,\"height\":%lld,\"channels\":%d,\"type\":\"%s\"",
-            (long long)report->in.width, (long long)report->in.height, report->in.format.channels,
-            type_name(report->in.format.type));
-    fprintf(stderr, ",\"bytes_in\":%llu,\"bytes_out\":%llu,\"device\":", (unsigned long long)report->bytes_in,
-            (unsigned long long)report->bytes_out);
-    json_string(stderr, report->device);
-    fputs(",\"seconds\":{", stderr);
-    for (int i = 0, count = steps(report, names, seconds); i < count; i++) {
-        fprintf(stderr, "%s\"%s\":", i ? "," : "", names[i]);
-        json_number(stderr, seconds[i]);
-    }
-    fputs("}}\n", stderr);
-}
-
 static void show_image(const char *what, const imgpipe_info *info, uint64_t bytes) {
     fprintf(stderr, "%-9s %lld x %lld, %d channel%s %s, %llu bytes\n", what, (long long)info->width, (long long)info->height,
             info->format.channels, info->format.channels == 1 ? "" : "s", type_name(info->format.type), (unsigned long long)bytes);
 }
 
-void progress_timings(struct console *console, const imgpipe_report *report, const char *in, const char *out, bool json) {
+static void show_steps(const imgpipe_report *report) {
     const char *names[8];
     double seconds[8];
+    fprintf(stderr, "%-9s %s\n", "device", report->device);
+    for (int i = 0, count = steps(report, names, seconds); i < count; i++)
+        fprintf(stderr, "%-9s %10.3f s%s\n", names[i], seconds[i],
+                strcmp(names[i], "total") == 0 ? "  (by the clock; the others add up all threads)" : "");
+}
+
+void progress_timings(struct console *console, const imgpipe_report *report) {
     pthread_mutex_lock(&console->lock);
     console_clear_line(console);
-    if (json) {
-        timings_json(report, in, out);
-    } else {
-        show_image("input", &report->in, report->bytes_in);
-        show_image("output", &report->out, report->bytes_out);
-        fprintf(stderr, "%-9s %s\n", "device", report->device);
-        for (int i = 0, count = steps(report, names, seconds); i < count; i++)
-            fprintf(stderr, "%-9s %10.3f s%s\n", names[i], seconds[i],
-                    strcmp(names[i], "total") == 0 ? "  (by the clock; the others add up all threads)" : "");
-    }
+    show_image("input", &report->in, report->bytes_in);
+    show_image("output", &report->out, report->bytes_out);
+    show_steps(report);
+    fflush(stderr);
+    pthread_mutex_unlock(&console->lock);
+}
+
+void progress_totals(struct console *console, const imgpipe_report *sum, int64_t images, uint64_t bytes_in, uint64_t bytes_out) {
+    pthread_mutex_lock(&console->lock);
+    console_clear_line(console);
+    fprintf(stderr, "%-9s %lld, %llu bytes read, %llu written\n", "images", (long long)images, (unsigned long long)bytes_in,
+            (unsigned long long)bytes_out);
+    show_steps(sum);
     fflush(stderr);
     pthread_mutex_unlock(&console->lock);
 }

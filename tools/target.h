@@ -1,7 +1,7 @@
-/* Which operand is the input, and where the output goes: the rules of the command line about OUT. */
+/* Where the output of a single image goes: the rules of the command line about OUT. */
 #ifndef TARGET_H
 #define TARGET_H
-#include "options.h"
+#include "roles.h"
 
 struct target {
     const char *in;
@@ -11,10 +11,10 @@ struct target {
     bool kept;          /* an image is there already and stays: nothing is to be done, exit status 1 */
 };
 
-#define TARGET_MESSAGE 3000
+#define TARGET_MESSAGE ROLES_MESSAGE
 
 /* Returns 0, or the exit status for what `message` then says. Reads what there is on disk, and changes nothing. */
-int target_find(const struct options *options, struct target *target, char message[TARGET_MESSAGE]);
+int target_find(const struct options *options, const struct roles *roles, struct target *target, char message[TARGET_MESSAGE]);
 /* Makes target->folder with its parents; returns 0 or 4 likewise. */
 int target_make_folder(const struct target *target, char message[TARGET_MESSAGE]);
 void target_free(struct target *target);

@@ -13,7 +13,7 @@ def test_listings():
     result = expect(0, "--help")
     for word in (b"--overwrite", b"blur", b"Exit status", b"-f, --filters CHAIN", b"--max-pixels"):
         check(word in result.out, "--help lacks", word)
-    check(b"--recursive" not in result.out, "--help names an option that is not there yet")
+    check(b"--batch" not in result.out, "--help names an option that is not there yet")
     check(max(len(line) for line in result.out.decode().splitlines()) <= 110, "--help has lines that are too long")
     check(expect(0, "-h").out == result.out, "-h is not --help")
     result = expect(0, "--list")
@@ -69,13 +69,13 @@ def test_usage():
     expect(2, "-o", "out.png", says="input is missing")
     expect(2, "in.png", "-f", "gray", "-f", "blur", "out.png", says="-f: .*twice")
     expect(2, "in.png", "-f", "gray", "a.png", "b.png", says="b.png")
-    expect(2, "in.png", "in2.png", "-f", "gray", "out/", says="one image a run")
-    expect(2, "in.png", "in2.png", "-o", "out/", says="one image a run")
+    expect(2, "in.png", "in2.png", "-f", "gray", "out", says="2 inputs are named.*write 'out/'")
+    expect(2, "in.png", "in2.png", "-f", "gray", "-o", "in.png", says="is no folder")
     expect(2, "in.png", "--no-output", "-o", "x.png", says="contradict")
     expect(2, "", "-f", "gray", "out.png", says="empty")
     expect(2, "in.png", "-f", says="missing")
     os.mkdir("folder")
-    expect(2, "folder", "-f", "gray", "out/", says="one image a run")
+    expect(2, "folder", "-f", "gray", "out", says="the input 'folder' is a folder.*write 'out/'")
     left("in.png", "folder")
 
 
@@ -93,9 +93,8 @@ def test_unknown_options():
     expect(2, "--qqqqqqqq", says="--help")
     expect(2, "--timings=3", says="takes no value")
     expect(2, "--depth", says="missing")
-    for option in ("-r", "--recursive", "--include", "--shard", "--resume", "--report", "--plugin", "-0", "--name=x"):
+    for option in ("--plugin", "--check-filter", "--batch", "--merge-hist"):
         expect(2, "in.png", option, "-f", "gray", "out.png", says="not in this version yet")
-    expect(2, "in.png", "--overwrite", "older", "-f", "gray", "out.png", says="not in this version yet")
     expect(2, "in.png", "--device", "cuda:all", "-f", "gray", "out.png", says="not in this version yet")
     left("in.png")
 

@@ -1,0 +1,241 @@
+#include "batch.h"
+#include "progress.h"
+#include "settings.h"
+#include "signals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+double batch_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+int batch_graver(int a, int b) {
+    /* The order of the contract: a signal, then 2, 3, 4, 1. */
+    static const int order[] = {0, 1, 4, 3, 2};
+    int x = a >= EXIT_SIGNAL ? 5 : order[a], y = b >= EXIT_SIGNAL ? 5 : order[b];
+    return x >= y ? a : b;
+}
+
+/* ------------------------------------------------------------------------------------------------ contexts */
+
+static void log_message(void *user, imgpipe_log_level level, const char *message) {
+    const struct lane *lane = user;
+    console_log_about(lane->batch->console, level, message, lane->job ? lane->job->in : NULL);
+}
+
+static void show_progress(void *user, double done) {
+    const struct lane *lane = user;
+    if (lane->progress) progress_update(lane->batch->console, done);
+}
+
+/* In a run over many images the first signal lets the images in flight be finished, but for those that may never come to an
+ * end because they wait for somebody else; the second ends them as well. */
+static bool is_cancelled(void *user) {
+    const struct lane *lane = user;
+    if (!signals_caught()) return false;
+    return !lane->batch->many || signals_count() > 1 || !lane->job || !S_ISREG(lane->job->mode);
+}
+
+static int open_context(struct lane *lane, int threads, int share, int64_t runs) {
+    struct batch *batch = lane->batch;
+    imgpipe_error error = {.place = -1};
+    char device[24];
+    imgpipe_context_options settings = settings_context(batch->options, batch->local, device);
+    settings.threads = threads;
+    settings.share = share;
+    settings.runs = runs;
+    settings.log = log_message;
+    settings.progress = show_progress;
+    settings.cancelled = is_cancelled;
+    settings.user = lane;
+    if (imgpipe_context_new(&settings, &lane->context, &error) == IMGPIPE_OK) return EXIT_DONE;
+    console_error(batch->console, "%s", error.message);
+    return error.status == IMGPIPE_ERROR_ARGUMENT ? EXIT_USAGE : error.status == IMGPIPE_ERROR_DEVICE ? EXIT_DEVICE : EXIT_SOME_FAILED;
+}
+
+/* --------------------------------------------------------------------------------------------------- lanes */
+
+/* The next job, or NULL when there is none or none is to be begun. */
+static struct job *next_job(struct batch *batch) {
+    pthread_mutex_lock(&batch->lock);
+    struct job *job = NULL;
+    if (!batch->stop && !signals_caught() && batch->next < batch->queued) job = batch->queue[batch->next++];
+    pthread_mutex_unlock(&batch->lock);
+    return job;
+}
+
+static void *lane_main(void *argument) {
+    struct lane *lane = argument;
+    struct batch *batch = lane->batch;
+    struct job *job;
+    while ((job = next_job(batch))) {
+        if (work_do(lane, job)) continue;
+        pthread_mutex_lock(&batch->lock);
+        batch->deferred[batch->deferred_count++] = job;
+        pthread_mutex_unlock(&batch->lock);
+    }
+    pthread_mutex_lock(&batch->lock);
+    batch->lanes_running--;
+    pthread_cond_signal(&batch->change);
+    pthread_mutex_unlock(&batch->lock);
+    return NULL;
+}
+
+/* Waits for the lanes. A signal only shows in next_job(), so nothing has to be done here but to wait. */
+static void await_lanes(struct batch *batch, struct lane *lanes, int count) {
+    pthread_mutex_lock(&batch->lock);
+    while (batch->lanes_running > 0) pthread_cond_wait(&batch->change, &batch->lock);
+    pthread_mutex_unlock(&batch->lock);
+    for (int i = 0; i < count; i++) pthread_join(lanes[i].thread, NULL);
+}
+
+static int run_lanes(struct batch *batch, int count) {
+    struct lane *lanes = calloc((size_t)count, sizeof *lanes);
+    int opened = 0, started = 0, status = lanes ? EXIT_DONE : EXIT_SOME_FAILED;
+    for (; lanes && opened < count && !status; opened++) {
+        lanes[opened] = (struct lane){.batch = batch, .shared = true};
+        status = open_context(&lanes[opened], 1, count, batch->queued);
+        if (status && opened > 0) status = EXIT_DONE, count = opened; /* fewer do the same work */
+    }
+    batch->lanes_running = status ? 0 : count;
+    for (int i = 0; i < count && !status; i++) {
+        if (pthread_create(&lanes[started].thread, NULL, lane_main, &lanes[started]) == 0)
+            started++;
+        else
+            pthread_mutex_lock(&batch->lock), batch->lanes_running--, pthread_mutex_unlock(&batch->lock);
+    }
+    if (!status) await_lanes(batch, lanes, started);
+    if (!status && !started) lane_main(&lanes[0]);
+    for (int i = 0; lanes && i < opened; i++) imgpipe_context_free(&lanes[i].context);
+    free(lanes);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- one by one */
+
+static int run_alone(struct batch *batch, struct job **jobs, int64_t count) {
+    struct lane lane = {.batch = batch, .progress = !batch->many};
+    int status = count ? open_context(&lane, (int)batch->options->threads, 1, 1) : EXIT_DONE;
+    for (int64_t i = 0; i < count && !status; i++) {
+        pthread_mutex_lock(&batch->lock);
+        bool stop = batch->stop || (signals_caught() && batch->many);
+        pthread_mutex_unlock(&batch->lock);
+        if (!stop) work_do(&lane, jobs[i]);
+    }
+    imgpipe_context_free(&lane.context);
+    return status;
+}
+
+/* Below this a file is not worth the threads' waiting for each other. */
+#define LARGE ((int64_t)2 << 20)
+/* What an image takes with N threads is at least this part of what it takes with one: a file is inflated by one thread. */
+#define SERIAL 0.45
+
+/* When lanes would be done that take jobs from `first` on, largest first, in bytes a thread. */
+static double lanes_time(struct job **queue, int64_t first, int64_t count, int lanes, double *load) {
+    double most = 0;
+    memset(load, 0, sizeof *load * (size_t)lanes);
+    for (int64_t i = first; i < count; i++) {
+        int least = 0;
+        for (int k = 1; k < lanes; k++)
+            if (load[k] < load[least]) least = k;
+        load[least] += (double)queue[i]->size;
+        if (load[least] > most) most = load[least];
+    }
+    return most;
+}
+
+/* How many of the largest images are better done by all threads together, one after another, because with a thread each the
+ * others would wait for the last. Sizes of files stand for the work. */
+static int64_t count_alone(struct batch *batch, int lanes) {
+    double alone = 0, best = 0, total = 0, part = 1.05 / lanes > SERIAL ? 1.05 / lanes : SERIAL;
+    int64_t count = 0;
+    double *load = calloc((size_t)lanes, sizeof *load);
+    for (int64_t i = 0; i < batch->queued; i++) total += (double)batch->queue[i]->size;
+    /* With many images of about the same size nobody waits long. */
+    bool even = batch->queued > 16 * (int64_t)lanes && (double)batch->queue[0]->size * lanes < total;
+    for (int64_t k = 0; load && !even && k <= lanes && k <= batch->queued; k++) {
+        double time = alone + lanes_time(batch->queue, k, batch->queued, lanes, load);
+        if (k == 0 || time < best) best = time, count = k;
+        if (k == batch->queued || batch->queue[k]->size < LARGE) break;
+        alone += part * (double)batch->queue[k]->size;
+    }
+    free(load);
+    return count;
+}
+
+/* ----------------------------------------------------------------------------------------------------- all */
+
+static int compare_size(const void *a, const void *b) {
+    const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
+    if (x->size != y->size) return x->size > y->size ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static bool fill_queue(struct batch *batch) {
+    size_t size = (size_t)batch->jobs->count + 1;
+    batch->queue = calloc(size, sizeof *batch->queue);
+    batch->deferred = calloc(size, sizeof *batch->deferred);
+    if (!batch->queue || !batch->deferred) return false;
+    for (int64_t i = 0; i < batch->jobs->count; i++) {
+        struct job *job = &batch->jobs->list[i];
+        if (job->status != JOB_TODO) continue;
+        batch->queue[batch->queued++] = job;
+        batch->bytes_total += (uint64_t)job->size;
+    }
+    qsort(batch->queue, (size_t)batch->queued, sizeof *batch->queue, compare_size);
+    return true;
+}
+
+static int run_all(struct batch *batch) {
+    int threads = batch->options->threads ? (int)batch->options->threads : imgpipe_default_threads();
+    int64_t alone = batch->queued == 1 || threads == 1 ? 0 : count_alone(batch, threads);
+    if (batch->queued == 1) alone = 1;
+    int status = run_alone(batch, batch->queue, alone);
+    batch->next = alone;
+    int64_t rest = batch->queued - alone;
+    if (!status && rest > 0) status = run_lanes(batch, rest < threads ? (int)rest : threads);
+    if (!status) status = run_alone(batch, batch->deferred, batch->deferred_count);
+    return status;
+}
+
+static void tell_decided(struct batch *batch) {
+    for (int64_t i = 0; i < batch->jobs->count; i++)
+        if (batch->jobs->list[i].decided) work_tell(batch, &batch->jobs->list[i]);
+}
+
+int batch_run(struct batch *batch) {
+    pthread_mutex_init(&batch->lock, NULL);
+    pthread_cond_init(&batch->change, NULL);
+    batch->began = batch_now();
+    for (int64_t i = 0; i < batch->jobs->count; i++) {
+        struct job *job = &batch->jobs->list[i];
+        batch->totals.count[job->status]++;
+        job->decided = job->status != JOB_TODO;
+    }
+    /* What was decided before any work is told of before it where it ends the run, and else behind it, when the device is known. */
+    if (batch->options->fail_fast) tell_decided(batch);
+    bool enough = fill_queue(batch);
+    if (!enough) console_error(batch->console, "no memory for a queue of %lld inputs; free some, or use --shard", (long long)batch->jobs->count);
+    progress_begin(batch->console, batch->options->progress, batch->many ? "" : batch->jobs->list[0].in);
+    int status = enough ? run_all(batch) : EXIT_SOME_FAILED;
+    if (!batch->options->fail_fast) tell_decided(batch);
+    progress_end(batch->console);
+    batch->status = batch_graver(status, batch->status);
+    if (signals_caught()) batch->status = EXIT_SIGNAL + signals_caught();
+    if (batch->many) batch->totals.sum.seconds.total = batch_now() - batch->began;
+    if (batch->report) {
+        if (!batch->header_written)
+            report_header(batch->report, batch->text->text, batch->options->device ? batch->options->device : "auto");
+        report_total(batch->report, &batch->totals);
+    }
+    free(batch->queue);
+    free(batch->deferred);
+    pthread_cond_destroy(&batch->change);
+    pthread_mutex_destroy(&batch->lock);
+    return batch->status;
+}

@@ -1,0 +1,67 @@
+/* Doing the jobs: a few threads, each with a context of its own and one image at a time, take them from one queue. Few large images
+ * are done one after another by all threads together. */
+#ifndef BATCH_H
+#define BATCH_H
+#include "chain_text.h"
+#include "console.h"
+#include "options.h"
+#include "records.h"
+#include "report.h"
+
+#include <pthread.h>
+
+enum exit_status { EXIT_DONE = 0, EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_DEVICE = 3, EXIT_OUTPUT = 4, EXIT_SIGNAL = 128 };
+
+struct batch {
+    /* ---- what is to be done; set by who runs it */
+    const struct options *options;
+    struct console *console;
+    const imgpipe_chain *chain;
+    const struct chain_text *text;
+    struct jobs *jobs;
+    bool many;                  /* a run over many images: failures are counted; otherwise one image, named by the user */
+    int64_t local;              /* rank among the processes of this machine, or -1 */
+    struct records *records;    /* NULL: nothing is noted */
+    FILE *report;               /* NULL: none */
+    /* ---- the state, guarded by `lock` once lanes run */
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    struct job **queue;         /* largest first */
+    int64_t queued, next;
+    struct job **deferred;      /* need more memory than a lane has */
+    int64_t deferred_count;
+    int lanes_running;
+    bool stop;                  /* no job is to be begun any more */
+    bool header_written;
+    int device_failures, chain_failures;
+    int64_t failures_shown;
+    int status;                 /* enum exit_status: the gravest so far */
+    struct totals totals;
+    uint64_t bytes_total, bytes_done;
+    double began;
+};
+
+/* A thread with a context, and the job that it is about. */
+struct lane {
+    struct batch *batch;
+    imgpipe_context *context;
+    struct job *job;
+    bool shared;                /* one of several: with more memory, alone, an image may still succeed */
+    bool progress;              /* of the image itself is shown */
+    pthread_t thread;
+};
+
+/* Does all jobs with status JOB_TODO. Returns what becomes the exit status; batch->totals says more. `lock` and `change` are made
+ * and destroyed here. */
+int batch_run(struct batch *batch);
+/* Of two exit statuses the one that counts. */
+int batch_graver(int a, int b);
+double batch_now(void);
+
+/* One job (work.c), with the results told and noted. False if it should be tried again alone. */
+bool work_do(struct lane *lane, struct job *job);
+/* Tells of a job that was decided without running it: kept, skipped, ignored, failed. The lock need not be held. */
+void work_tell(struct batch *batch, struct job *job);
+/* Ends the run with this status: nothing is begun any more. */
+void work_stop(struct batch *batch, int status);
+#endif

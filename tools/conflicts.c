@@ -1,0 +1,182 @@
+#include "conflicts.h"
+#include "names.h"
+#include "paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, SHOWN_MOST = 20 };
+
+/* A name that is to be written, and for whom. */
+struct claim {
+    char *path;
+    const struct job *job;
+    bool own; /* `path` belongs to the claim, not to the job */
+};
+
+struct check {
+    const struct options *options;
+    struct console *console;
+    struct jobs *jobs;
+    const struct job **inputs; /* by identity */
+    struct claim *claims;
+    int64_t input_count, claim_count, found;
+    int per_job;
+    ptrdiff_t outdir; /* length of its name: folders up to there are no images */
+};
+
+#define SAY(check, ...)                                                                                                            \
+    do {                                                                                                                           \
+        if ((check)->found++ < SHOWN_MOST) console_error((check)->console, __VA_ARGS__);                                           \
+    } while (0)
+
+static int compare_claims(const void *a, const void *b) {
+    const struct claim *x = a, *y = b;
+    int order = path_compare(x->path, y->path);
+    return order ? order : strcmp(x->job->in, y->job->in);
+}
+
+static int compare_inputs(const void *a, const void *b) {
+    const struct job *x = *(const struct job *const *)a, *y = *(const struct job *const *)b;
+    if (x->device != y->device) return x->device < y->device ? -1 : 1;
+    if (x->inode != y->inode) return x->inode < y->inode ? -1 : 1;
+    return 0;
+}
+
+/* The image that `path` would replace, or NULL. One that another input is a hard link of is not replaced. */
+static const struct job *find_input(const struct check *check, const char *path, const struct stat *st) {
+    struct job key = {.device = st->st_dev, .inode = st->st_ino};
+    const struct job *wanted = &key, *const *end = check->inputs + check->input_count;
+    const struct job **at = bsearch(&wanted, check->inputs, (size_t)check->input_count, sizeof *check->inputs, compare_inputs);
+    while (at && at > check->inputs && compare_inputs(at - 1, &wanted) == 0) at--;
+    for (; at && at < (const struct job **)end && compare_inputs(at, &wanted) == 0; at++)
+        if (path_is_same_file((*at)->in, path)) return *at;
+    return NULL;
+}
+
+static void check_output(struct check *check, const char *outdir, struct job *job) {
+    struct stat st;
+    if (!name_is_inside(name_below(outdir, job))) {
+        SAY(check, "'%s' would become '%s', which is not inside '%s'; change --name", job->in, name_below(outdir, job), outdir);
+        return;
+    }
+    job->replace = stat(job->out, &st) == 0;
+    const struct job *input = job->replace && S_ISREG(st.st_mode) ? find_input(check, job->out, &st) : NULL;
+    if (!input) return;
+    job->in_place = path_is_same_file(job->in, job->out);
+    if (!job->in_place)
+        SAY(check, "'%s' would become '%s', which is an input of this run; name another OUT", job->in, job->out);
+    else if (!check->options->in_place)
+        SAY(check, "'%s' would be replaced by its own output; name another OUT, or add --in-place", job->in);
+}
+
+static void check_data(struct check *check, const char *path, const struct job *job) {
+    struct stat st;
+    const struct job *input = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? find_input(check, path, &st) : NULL;
+    if (input) SAY(check, "the data of '%s' would replace '%s', which is an input; choose other names", job->in, path);
+}
+
+/* The side data that the chain names, whose names must have fields. */
+static bool claim_data(struct check *check, const imgpipe_chain *chain, const struct job *job, bool *usage) {
+    imgpipe_chain_value value;
+    char buf[32], message[NAMES_MESSAGE];
+    for (int i = 0; imgpipe_chain_value_at(chain, i, &value); i++) {
+        int fields = 0;
+        if (value.filter->kind != IMGPIPE_GATHER || strcmp(value.param->name, "data") != 0) continue;
+        if (!name_check(value.text, "data", &fields, message)) {
+            console_error(check->console, "%s", message);
+            return !(*usage = true);
+        }
+        if (fields == 0) {
+            console_error(check->console, "data: '%s' is one name for all images; write one with fields, such as {relpath}.csv", value.text);
+            return !(*usage = true);
+        }
+        char *path = name_expand(value.text, job, name_extension(check->options, job, buf));
+        if (!path) return false;
+        check_data(check, path, job);
+        check->claims[check->claim_count++] = (struct claim){path, job, true};
+    }
+    return true;
+}
+
+static int count_data(const imgpipe_chain *chain) {
+    imgpipe_chain_value value;
+    int count = 0;
+    for (int i = 0; imgpipe_chain_value_at(chain, i, &value); i++)
+        count += value.filter->kind == IMGPIPE_GATHER && strcmp(value.param->name, "data") == 0;
+    return count;
+}
+
+/* Whether a claim lies in a folder that has the name of a file to be written. */
+static const struct claim *find_folder(struct check *check, const struct claim *claim) {
+    char *path = strdup(claim->path), *slash;
+    struct claim *found = NULL;
+    while (path && !found && (slash = strrchr(path, '/')) && slash - path > (claim->own ? 0 : check->outdir)) {
+        *slash = 0;
+        int64_t low = 0, high = check->claim_count;
+        while (low < high) {
+            int64_t middle = (low + high) / 2;
+            int order = path_compare(check->claims[middle].path, path);
+            if (order == 0) found = &check->claims[middle];
+            if (order == 0) break;
+            if (order < 0)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+    }
+    free(path);
+    return found;
+}
+
+static void check_claims(struct check *check) {
+    if (check->claim_count > 1) qsort(check->claims, (size_t)check->claim_count, sizeof *check->claims, compare_claims);
+    for (int64_t i = 1; i < check->claim_count; i++) {
+        const struct claim *a = &check->claims[i - 1], *b = &check->claims[i];
+        if (path_compare(a->path, b->path) == 0)
+            SAY(check, "'%s' and '%s' would both be written to '%s'; choose names that differ (--name)", a->job->in, b->job->in, a->path);
+    }
+    for (int64_t i = 0; i < check->claim_count; i++) {
+        const struct claim *inner = &check->claims[i], *folder = find_folder(check, inner);
+        if (folder)
+            SAY(check, "'%s' would be written to '%s', and '%s' needs a folder of that name; choose other names (--name)",
+                folder->job->in, folder->path, inner->job->in);
+    }
+}
+
+static bool prepare(struct check *check, const imgpipe_chain *chain) {
+    size_t count = (size_t)check->jobs->count + 1;
+    check->per_job = 1 + count_data(chain);
+    check->inputs = calloc(count, sizeof *check->inputs);
+    check->claims = calloc(count * (size_t)check->per_job, sizeof *check->claims);
+    if (!check->inputs || !check->claims) return false;
+    for (int64_t i = 0; i < check->jobs->count; i++)
+        if (check->jobs->list[i].status == JOB_TODO && check->jobs->list[i].mode) check->inputs[check->input_count++] = &check->jobs->list[i];
+    if (check->input_count > 1) qsort(check->inputs, (size_t)check->input_count, sizeof *check->inputs, compare_inputs);
+    return true;
+}
+
+int conflicts_check(const struct options *o, const char *outdir, const imgpipe_chain *chain, struct console *console,
+                    struct jobs *jobs) {
+    struct check check = {.options = o, .console = console, .jobs = jobs, .outdir = outdir ? (ptrdiff_t)strlen(outdir) : 0};
+    bool enough = prepare(&check, chain), usage = false;
+    for (int64_t i = 0; enough && !usage && i < jobs->count; i++) {
+        struct job *job = &jobs->list[i];
+        if (job->status != JOB_TODO) continue;
+        if (job->out) {
+            check_output(&check, outdir, job);
+            check.claims[check.claim_count++] = (struct claim){job->out, job, false};
+        }
+        enough = claim_data(&check, chain, job, &usage) || usage;
+    }
+    if (enough && !usage) check_claims(&check);
+    if (check.found > SHOWN_MOST) console_error(console, "... and %lld more of these", (long long)(check.found - SHOWN_MOST));
+    if (check.found) console_error(console, "nothing was done");
+    if (!enough) console_error(console, "no memory for the names of %lld inputs; free some, or use --shard", (long long)jobs->count);
+    for (int64_t i = 0; i < check.claim_count; i++)
+        if (check.claims[i].own) free(check.claims[i].path);
+    free(check.claims);
+    free(check.inputs);
+    return usage || check.found ? EXIT_USAGE : enough ? 0 : EXIT_SOME_FAILED;
+}

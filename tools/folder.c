@@ -1,0 +1,223 @@
+#include "folder.h"
+#include "conflicts.h"
+#include "inputs.h"
+#include "names.h"
+#include "paths.h"
+#include "progress.h"
+#include "settings.h"
+#include "signals.h"
+#include "summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------- report and dry run */
+
+bool folder_open_report(const struct options *o, struct console *console, const struct jobs *jobs, FILE **report) {
+    struct stat st;
+    *report = NULL;
+    if (!o->report) return true;
+    bool there = strcmp(o->report, "-") != 0 && stat(o->report, &st) == 0 && S_ISREG(st.st_mode);
+    for (int64_t i = 0; i < jobs->count; i++) {
+        const struct job *job = &jobs->list[i];
+        bool input = there && job->mode && st.st_dev == job->device && st.st_ino == job->inode;
+        bool output = job->out && path_compare(job->out, o->report) == 0;
+        if (!input && !output) continue;
+        console_error(console, "--report: '%s' is an %s of this run; name another file", o->report, input ? "input" : "output");
+        return false;
+    }
+    *report = strcmp(o->report, "-") == 0 ? stdout : fopen(o->report, "we");
+    if (!*report) console_error(console, "--report: cannot write '%s': %s; name another file", o->report, strerror(errno));
+    return *report != NULL;
+}
+
+int folder_close_report(const struct options *o, struct console *console, FILE *report) {
+    if (!report) return EXIT_DONE;
+    bool failed = fflush(report) != 0 || ferror(report);
+    int fault = errno;
+    if (report != stdout && fclose(report) != 0 && !failed) failed = true, fault = errno;
+    if (failed && fault != EPIPE) console_error(console, "--report: cannot write '%s': %s; check the disk", o->report, strerror(fault));
+    return failed ? EXIT_OUTPUT : EXIT_DONE;
+}
+
+/* With -0 names come as they are; otherwise what would break lines or move cursors is escaped. */
+void folder_show(const struct options *o, const char *in, const char *out) {
+    if (o->null) {
+        printf("%s\t%s%c", in, out ? out : "", 0);
+        return;
+    }
+    char text[2][4 * 4096 + 16];
+    console_escape(text[0], sizeof text[0], in);
+    console_escape(text[1], sizeof text[1], out ? out : "");
+    printf("%s\t%s\n", text[0], text[1]);
+}
+
+int folder_flush(struct console *console) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
+    if (errno != EPIPE) console_error(console, "cannot write standard output: %s; check where it goes", strerror(errno));
+    return EXIT_OUTPUT;
+}
+
+/* ----------------------------------------------------------------------------------------------- the plan */
+
+struct plan {
+    const struct options *options;
+    const struct roles *roles;
+    struct console *console;
+    struct shard shard;
+    struct jobs jobs;
+    struct records *records;
+    int64_t images;
+};
+
+static int fail(struct plan *plan, int status, const char *message) {
+    console_error(plan->console, "%s", message);
+    return status;
+}
+
+static int name_all(struct plan *plan, const imgpipe_chain *chain) {
+    char message[NAMES_MESSAGE];
+    const char *template = plan->options->name;
+    if (template && *template == '/') return fail(plan, EXIT_USAGE, "--name: the template begins with a slash; names are below OUT");
+    if (template && !name_check(template, "--name", NULL, message)) return fail(plan, EXIT_USAGE, message);
+    for (int64_t i = 0; plan->roles->out && i < plan->jobs.count; i++)
+        if (plan->jobs.list[i].status == JOB_TODO && !name_output(plan->options, plan->roles->out, &plan->jobs.list[i], message))
+            return fail(plan, EXIT_USAGE, message);
+    return conflicts_check(plan->options, plan->roles->out, chain, plan->console, &plan->jobs);
+}
+
+/* Leaves out what other parts do. Files that are no images are the business of the part that they would belong to. */
+static void take_part(struct plan *plan) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < plan->jobs.count; i++) {
+        struct job *job = &plan->jobs.list[i];
+        if (job->status != JOB_IGNORED) plan->images++;
+        if (shard_has(&plan->shard, job->rel))
+            plan->jobs.list[kept++] = *job;
+        else
+            job_free(job);
+    }
+    plan->jobs.count = kept;
+}
+
+static bool is_data_missing(const struct plan *plan, const imgpipe_chain *chain, const struct job *job) {
+    imgpipe_chain_value value;
+    bool missing = false;
+    for (int i = 0; !missing && imgpipe_chain_value_at(chain, i, &value); i++) {
+        char buf[32];
+        struct stat st;
+        if (value.filter->kind != IMGPIPE_GATHER || strcmp(value.param->name, "data") != 0) continue;
+        char *path = name_expand(value.text, job, name_extension(plan->options, job, buf));
+        missing = !path || stat(path, &st) != 0;
+        free(path);
+    }
+    return missing;
+}
+
+/* What is there already: replaced, kept, or proven done. */
+static void decide(struct plan *plan, const imgpipe_chain *chain) {
+    const struct options *o = plan->options;
+    for (int64_t i = 0; i < plan->jobs.count; i++) {
+        struct job *job = &plan->jobs.list[i];
+        struct stat st;
+        if (job->status != JOB_TODO || !job->replace || stat(job->out, &st) != 0) continue;
+        bool older = o->overwrite == OVERWRITE_OLDER && path_is_older(&st.st_mtim, &job->mtime);
+        bool resumes = o->resume && o->overwrite == OVERWRITE_DEFAULT;
+        if (o->resume && records_hold(plan->records, job, &st) && !is_data_missing(plan, chain, job))
+            job->status = JOB_SKIPPED;
+        else if (!job->in_place && o->overwrite != OVERWRITE_ALWAYS && !older && !resumes)
+            job->status = JOB_KEPT;
+    }
+}
+
+/* Finds out all that there is to do, before anything is done. */
+static int make_plan(struct plan *plan, const imgpipe_chain *chain, const struct chain_text *text) {
+    const struct options *o = plan->options;
+    char message[SHARD_MESSAGE];
+    if (!shard_find(o->shard, &plan->shard, message)) return fail(plan, EXIT_USAGE, message);
+    int status = inputs_collect(o, plan->roles, plan->console, &plan->jobs);
+    if (!status) status = name_all(plan, chain);
+    if (status) return status;
+    if (plan->jobs.folders_left) {
+        snprintf(message, sizeof message, "%lld folder%s in the input %s not entered; -r enters them", (long long)plan->jobs.folders_left,
+                 plan->jobs.folders_left == 1 ? "" : "s", plan->jobs.folders_left == 1 ? "was" : "were");
+        console_log(plan->console, IMGPIPE_LOG_NOTICE, message);
+    }
+    take_part(plan);
+    if (plan->roles->out) {
+        char *settings = settings_text(o, text->text, chain);
+        plan->records = settings ? records_open(plan->roles->out, settings, o->resume) : NULL;
+        free(settings);
+        if (!plan->records) return fail(plan, EXIT_SOME_FAILED, "no memory for what is done already; free some");
+    }
+    decide(plan, chain);
+    return EXIT_DONE;
+}
+
+/* ------------------------------------------------------------------------------------------------ the run */
+
+static void count_all(struct plan *plan, struct batch *batch) {
+    batch->totals.images = plan->images;
+    batch->totals.sum = imgpipe_report_default();
+    for (int64_t i = 0; i < plan->jobs.count; i++) {
+        if (plan->jobs.list[i].status != JOB_IGNORED) batch->totals.wanted++;
+        if (plan->options->dry_run) batch->totals.count[plan->jobs.list[i].status]++;
+    }
+}
+
+static int show_all(struct plan *plan, struct batch *batch) {
+    for (int64_t i = 0; i < plan->jobs.count; i++) {
+        const struct job *job = &plan->jobs.list[i];
+        if (job->status == JOB_TODO) folder_show(plan->options, job->in, job->out);
+        if (job->status == JOB_FAILED && job->error) console_error(plan->console, "%s", job->error);
+    }
+    int status = folder_flush(plan->console);
+    return batch_graver(status, batch->totals.count[JOB_FAILED] || batch->totals.count[JOB_KEPT] ? EXIT_SOME_FAILED : EXIT_DONE);
+}
+
+static bool has_work(const struct plan *plan) {
+    for (int64_t i = 0; i < plan->jobs.count; i++)
+        if (plan->jobs.list[i].status == JOB_TODO) return true;
+    return false;
+}
+
+static int execute(struct plan *plan, struct batch *batch) {
+    const struct options *o = plan->options;
+    int fault = plan->roles->out && has_work(plan) ? path_make_folder(plan->roles->out) : 0;
+    if (fault) {
+        console_error(plan->console, "cannot make the folder '%s': %s; name another place", plan->roles->out, strerror(fault));
+        return EXIT_OUTPUT;
+    }
+    if (!folder_open_report(o, plan->console, &plan->jobs, &batch->report)) return o->report && fault ? EXIT_OUTPUT : EXIT_USAGE;
+    FILE *report = batch->report;
+    int status = batch_run(batch);
+    return batch_graver(status, folder_close_report(o, plan->console, report));
+}
+
+int folder_run(const struct options *o, const struct roles *roles, struct console *console, const imgpipe_chain *chain,
+               const struct chain_text *text) {
+    struct plan plan = {.options = o, .roles = roles, .console = console};
+    struct batch batch = {.options = o, .console = console, .chain = chain, .text = text, .jobs = &plan.jobs, .many = true};
+    signals_handle(3); /* the first lets images in flight be finished, the second ends them, the third ends the program */
+    int status = make_plan(&plan, chain, text);
+    batch.records = plan.records;
+    batch.local = plan.shard.local;
+    count_all(&plan, &batch);
+    if (!status && plan.images == 0) {
+        status = EXIT_SOME_FAILED;
+        console_error(console, "no image was found%s", plan.jobs.count ? "; the files that there are hold none" : "; check the names");
+    } else if (!status) {
+        status = o->dry_run ? show_all(&plan, &batch) : execute(&plan, &batch);
+        if (o->timings && !o->dry_run) {
+            if (o->json)
+                report_total(stderr, &batch.totals);
+            else
+                progress_totals(console, &batch.totals.sum, batch.totals.count[JOB_OK], batch.totals.bytes_in, batch.totals.bytes_out);
+        }
+        summary_print(&batch, &plan.shard);
+    }
+    records_close(plan.records);
+    jobs_free(&plan.jobs);
+    return status;
+}

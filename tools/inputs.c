@@ -1,0 +1,162 @@
+#include "inputs.h"
+#include "signals.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
+
+bool input_is_pattern(const char *name) {
+    return strpbrk(name, "*?[") && strcmp(name, "-") != 0 && access(name, F_OK) != 0 && errno == ENOENT;
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void add_named(struct walk *walk, const char *path, const char *rel) {
+    if (!walk_wants(walk->options, rel, false)) return;
+    struct job *job = jobs_add(walk->jobs, path, rel);
+    if (!job) return;
+    job->named = true;
+    job_look(job);
+}
+
+static void take_operand(struct walk *walk, const char *name) {
+    struct stat st;
+    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        walk_folder(walk, name);
+    else
+        add_named(walk, name, base_name(name));
+}
+
+/* What matches is as good as named, as if a shell had expanded the pattern. */
+static void take_pattern(struct walk *walk, const char *pattern) {
+    glob_t found = {0};
+    int failed = glob(pattern, GLOB_NOSORT, NULL, &found);
+    for (size_t i = 0; !failed && i < found.gl_pathc; i++) take_operand(walk, found.gl_pathv[i]);
+    globfree(&found);
+    if (failed == GLOB_NOSPACE) walk->jobs->no_memory = true;
+    if (failed != GLOB_NOMATCH && failed != GLOB_ABORTED) return;
+    struct job *job = jobs_add(walk->jobs, pattern, base_name(pattern));
+    if (!job) return;
+    job->named = true;
+    job->status = JOB_FAILED;
+    if (asprintf(&job->error, "no file matches '%s'; check the pattern", pattern) < 0) job->error = NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------- lists */
+
+/* The path of a line below an output folder: without what leads out of it. To be freed. */
+static char *inner_path(const char *line) {
+    char *path = malloc(strlen(line) + 2), *end = path;
+    for (const char *part = line; path && *part;) {
+        size_t length = strcspn(part, "/");
+        bool up = length == 2 && memcmp(part, "..", 2) == 0;
+        if (up) {
+            while (end > path && *--end != '/') continue;
+        } else if (length > 0 && !(length == 1 && part[0] == '.')) {
+            if (end > path) *end++ = '/';
+            memcpy(end, part, length);
+            end += length;
+        }
+        part += length;
+        while (*part == '/') part++;
+    }
+    if (path) *end = 0;
+    return path;
+}
+
+static void take_line(struct walk *walk, const char *line) {
+    struct stat st;
+    if (!*line) return;
+    char *rel = inner_path(line), *path = NULL;
+    /* `-` is a name like any other here. */
+    bool made = rel && (strcmp(line, "-") == 0 ? asprintf(&path, "./%s", line) >= 0 : (path = strdup(line)) != NULL);
+    if (!made) {
+        walk->jobs->no_memory = true;
+    } else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        struct job *job = jobs_add(walk->jobs, path, rel);
+        if (job) job->status = JOB_FAILED;
+        if (job && asprintf(&job->error, "'%s' is a folder; --files-from takes the names of files", path) < 0) job->error = NULL;
+    } else {
+        add_named(walk, path, rel);
+    }
+    free(rel);
+    free(path);
+}
+
+static int take_list(struct walk *walk) {
+    const char *name = walk->options->files_from;
+    bool standard = strcmp(name, "-") == 0;
+    FILE *file = standard ? stdin : fopen(name, "rb");
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length = 0;
+    int end = walk->options->null ? 0 : '\n', fault = file ? 0 : errno;
+    while (!fault && !signals_caught() && (errno = 0, length = getdelim(&line, &capacity, end, file)) > 0) {
+        if (line[length - 1] == (char)end) line[--length] = 0;
+        if (strlen(line) != (size_t)length) {
+            console_error(walk->console, "--files-from: a name holds a zero byte; add -0, or check '%.200s'", name);
+            break;
+        }
+        take_line(walk, line);
+    }
+    if (file && ferror(file) && !signals_caught()) fault = errno ? errno : EIO;
+    bool broken = !fault && length > 0 && !signals_caught();
+    free(line);
+    if (file && !standard) fclose(file);
+    if (fault) console_error(walk->console, "--files-from: cannot read '%.200s': %s; check the name", name, strerror(fault));
+    return fault || broken ? EXIT_USAGE : 0;
+}
+
+/* --------------------------------------------------------------------------------------------------- all */
+
+/* IN is OUTDIR: every output would replace an input. */
+static bool is_out(const struct walk *walk, const char *name) {
+    struct stat st;
+    return walk->skips && stat(name, &st) == 0 && S_ISDIR(st.st_mode) && st.st_dev == walk->device && st.st_ino == walk->inode;
+}
+
+int inputs_collect(const struct options *o, const struct roles *roles, struct console *console, struct jobs *jobs) {
+    struct walk walk = {.options = o, .console = console, .jobs = jobs};
+    struct stat st;
+    int failed = 0;
+    if (roles->out && !o->in_place && stat(roles->out, &st) == 0) {
+        walk.skips = true;
+        walk.device = st.st_dev;
+        walk.inode = st.st_ino;
+    }
+    for (int i = 0; !failed && i < roles->input_count; i++) {
+        const char *name = o->operands[i];
+        if (strcmp(name, "-") == 0) {
+            console_error(console, "standard input has no name for a file in a folder; name files, or run it by itself");
+            failed = EXIT_USAGE;
+        } else if (is_out(&walk, name)) {
+            console_error(console, "'%.200s' is both input and output, so every image would be replaced; add --in-place if that is "
+                                   "meant", name);
+            failed = EXIT_USAGE;
+        } else if (input_is_pattern(name)) {
+            take_pattern(&walk, name);
+        } else {
+            take_operand(&walk, name);
+        }
+    }
+    if (!failed && o->files_from) failed = take_list(&walk);
+    if (signals_caught()) {
+        console_error(console, "stopped by a signal");
+        return EXIT_SIGNAL + signals_caught();
+    }
+    if (!failed && jobs->no_memory) {
+        console_error(console, "no memory for the names of %lld inputs; free some, or use --shard", (long long)jobs->count);
+        failed = EXIT_SOME_FAILED;
+    }
+    jobs_sort(jobs);
+    return failed;
+}

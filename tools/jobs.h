@@ -1,0 +1,47 @@
+/* The inputs of a run, and what becomes of each. */
+#ifndef JOBS_H
+#define JOBS_H
+#include "imgpipe.h"
+
+#include <sys/types.h>
+#include <time.h>
+
+enum job_status { JOB_TODO, JOB_OK, JOB_KEPT, JOB_SKIPPED, JOB_IGNORED, JOB_FAILED, JOB_STATUSES };
+/* As reports say it. */
+extern const char *const job_status_names[JOB_STATUSES];
+
+struct job {
+    char *in;           /* what is opened */
+    char *rel;          /* the path below its root, which names the output and chooses the shard */
+    char *out;          /* what is written, or NULL */
+    const char *format; /* its kind */
+    int64_t index;      /* from 1, by bytewise sorted path; 0: no image */
+    int64_t size;       /* of the input in bytes; 0: not known */
+    struct timespec mtime;
+    dev_t device;
+    ino_t inode;
+    mode_t mode;        /* 0: the file is missing */
+    enum job_status status;
+    char *error;        /* why it failed before any work, or NULL */
+    bool named;         /* by the user, so that it must be an image */
+    bool in_place;      /* the output replaces the input */
+    bool replace;       /* what is at the output's place */
+    bool decided;       /* before any work */
+};
+
+struct jobs {
+    struct job *list;
+    int64_t count, capacity;
+    int64_t folders_left;   /* folders that were not entered for want of -r */
+    bool no_memory;
+};
+
+/* Adds a job that owns copies of both names; NULL, with no_memory set, if there is no memory. */
+struct job *jobs_add(struct jobs *jobs, const char *in, const char *rel);
+/* Learns what the file is (size, times, identity); false if it is not there. */
+bool job_look(struct job *job);
+/* Images by bytewise sorted path, then the rest; doubles removed; `index` set. */
+void jobs_sort(struct jobs *jobs);
+void job_free(struct job *job);
+void jobs_free(struct jobs *jobs);
+#endif

@@ -1,0 +1,83 @@
+#include "kinds.h"
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define SAY(...) (snprintf(message, message_size, __VA_ARGS__), false)
+
+const char *kind_extension(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot && dot > name && dot[1] ? dot + 1 : NULL;
+}
+
+const imgpipe_codec_info *kind_of_extension(const char *ext) {
+    const imgpipe_codec_info *codec;
+    size_t length = ext ? strlen(ext) : 0;
+    for (int i = 0; length && (codec = imgpipe_codec_at(i)); i++) {
+        for (const char *p = codec->extensions; *p; p += strspn(p, " ")) {
+            size_t size = strcspn(p, " ");
+            if (size == length && strncasecmp(p, ext, size) == 0) return codec;
+            p += size;
+        }
+    }
+    return NULL;
+}
+
+const imgpipe_codec_info *kind_find(const char *name) {
+    const imgpipe_codec_info *codec;
+    for (int i = 0; (codec = imgpipe_codec_at(i)); i++)
+        if (strcasecmp(codec->name, name) == 0) return codec;
+    return kind_of_extension(name);
+}
+
+const char *kinds_written(char buf[400]) {
+    const imgpipe_codec_info *codec;
+    buf[0] = 0;
+    for (int i = 0; (codec = imgpipe_codec_at(i)); i++)
+        if (codec->writes) snprintf(buf + strlen(buf), 400 - strlen(buf), "%s%s", buf[0] ? ", " : "", codec->name);
+    return buf;
+}
+
+bool kind_check_format(const char *format, char *message, size_t message_size) {
+    char kinds[400];
+    const char *names[64];
+    int count = 0;
+    const imgpipe_codec_info *codec = kind_find(format);
+    if (codec && codec->writes) return true;
+    if (codec) return SAY("--format: %s is read, but not written; write one of %s", codec->name, kinds_written(kinds));
+    for (int i = 0; count < 63 && (codec = imgpipe_codec_at(i)); i++)
+        if (codec->writes) names[count++] = codec->name;
+    names[count] = NULL;
+    const char *near = options_nearest(format, names);
+    if (near)
+        return SAY("--format: '%.60s' is no kind; did you mean %s? The kinds are %s", format, near,
+                   kinds_written(kinds));
+    return SAY("--format: '%.60s' is no kind; write one of %s", format, kinds_written(kinds));
+}
+
+const char *kind_output_extension(const char *ext, const imgpipe_codec_info *format, char buf[32]) {
+    const imgpipe_codec_info *codec = kind_of_extension(ext);
+    if (!format) return codec && codec->writes ? ext : "png";
+    if (codec == format) return ext; /* an extension that already means this kind stays as it is (.jpeg) */
+    snprintf(buf, 32, "%.*s", (int)strcspn(format->extensions, " "), format->extensions);
+    return buf;
+}
+
+bool kind_check_output(const char *out, const imgpipe_codec_info *kind, char *message, size_t message_size) {
+    char kinds[400];
+    const char *ext = kind_extension(out);
+    const imgpipe_codec_info *codec = kind_of_extension(ext);
+    if (kind && codec && codec != kind)
+        return SAY("--format %s contradicts the extension of '%.200s'; leave one out", kind->name, out);
+    if (kind) return true;
+    if (codec && !codec->writes)
+        return SAY("'%.200s': %s is read, but not written; the kinds that are written are %s", out, codec->name, kinds_written(kinds));
+    if (codec) return true;
+    if (ext)
+        return SAY("'%.200s': .%.20s is no kind of image that can be written; write one of %s, or add --format", out, ext,
+                   kinds_written(kinds));
+    return SAY("'%.200s' has no extension that says which kind of file to write; add one, or --format, with one of %s", out,
+               kinds_written(kinds));
+}

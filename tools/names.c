@@ -1,0 +1,147 @@
+#include "names.h"
+#include "kinds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const field_names[] = {"stem", "ext", "dir", "relpath", "index", NULL};
+enum { FIELD_STEM, FIELD_EXT, FIELD_DIR, FIELD_RELPATH, FIELD_INDEX, FIELD_NONE };
+
+/* The field that begins behind '{', of `length` bytes; its width, of {index:05}, or 0. */
+static int find_field(const char *text, size_t length, int *width) {
+    *width = 0;
+    for (int i = 0; i < FIELD_NONE; i++) {
+        size_t size = strlen(field_names[i]);
+        if (length < size || memcmp(text, field_names[i], size) != 0) continue;
+        if (length == size) return i;
+        if (i != FIELD_INDEX || text[size] != ':' || text[size + 1] != '0') continue;
+        size_t digits = strspn(text + size + 2, "0123456789");
+        *width = atoi(text + size + 2);
+        if (size + 2 + digits == length && digits >= 1 && digits <= 2 && *width >= 1 && *width <= 18) return i;
+    }
+    return FIELD_NONE;
+}
+
+bool name_check(const char *template, const char *what, int *fields, char message[NAMES_MESSAGE]) {
+    if (fields) *fields = 0;
+    for (const char *p = template; *p; p++) {
+        if (*p != '{' && *p != '}') continue;
+        if (p[1] == *p) {
+            p++;
+            continue;
+        }
+        const char *end = *p == '{' ? strchr(p, '}') : NULL;
+        int width;
+        if (!end) {
+            snprintf(message, NAMES_MESSAGE, "%s: '%.200s': a '%c' stands alone; write {{ and }} for braces of a name", what, template, *p);
+            return false;
+        }
+        char text[40];
+        size_t length = (size_t)(end - p) - 1;
+        snprintf(text, sizeof text, "%.*s", (int)(length < 39 ? length : 39), p + 1);
+        if (find_field(p + 1, length, &width) == FIELD_NONE) {
+            const char *near = options_nearest(text, field_names);
+            snprintf(message, NAMES_MESSAGE, "%s: {%s} is no field%s%s%s The fields are {stem} {ext} {dir} {relpath} {index} {index:05} {{ }}",
+                     what, text, near ? "; did you mean {" : ";", near ? near : "", near ? "}?" : "");
+            return false;
+        }
+        if (fields) ++*fields;
+        p = end;
+    }
+    return true;
+}
+
+/* `rel` with another extension; parts of it go into the fields. */
+struct parts {
+    const char *rel, *base;
+    int dir, stem; /* lengths of what is before the base's slash, and of the base without its extension */
+};
+
+static struct parts take_apart(const char *rel) {
+    const char *slash = strrchr(rel, '/'), *ext = kind_extension(rel);
+    struct parts parts = {.rel = rel, .base = slash ? slash + 1 : rel};
+    parts.dir = slash ? (int)(slash - rel) : 0;
+    parts.stem = ext ? (int)(ext - parts.base) - 1 : (int)strlen(parts.base);
+    return parts;
+}
+
+static void put_field(FILE *to, int field, int width, const struct job *job, const char *ext) {
+    struct parts parts = take_apart(job->rel);
+    switch (field) {
+    case FIELD_STEM: fprintf(to, "%.*s", parts.stem, parts.base); break;
+    case FIELD_EXT: fputs(ext, to); break;
+    case FIELD_DIR: fprintf(to, "%.*s", parts.dir, parts.rel); break;
+    case FIELD_RELPATH: fprintf(to, "%.*s.%s", (int)(parts.base - parts.rel) + parts.stem, parts.rel, ext); break;
+    case FIELD_INDEX: fprintf(to, "%0*lld", width ? width : 1, (long long)job->index); break;
+    default: break;
+    }
+}
+
+char *name_expand(const char *template, const struct job *job, const char *ext) {
+    char *name = NULL;
+    size_t size;
+    FILE *to = open_memstream(&name, &size);
+    if (!to) return NULL;
+    for (const char *p = template; *p; p++) {
+        int width = 0;
+        if ((*p == '{' || *p == '}') && p[1] == *p) {
+            putc(*p++, to);
+        } else if (*p == '{') {
+            const char *end = strchr(p, '}');
+            int field = find_field(p + 1, (size_t)(end - p) - 1, &width);
+            put_field(to, field, width, job, ext);
+            p = end;
+        } else {
+            putc(*p, to);
+        }
+    }
+    if (fclose(to) == 0) return name;
+    free(name);
+    return NULL;
+}
+
+const char *name_extension(const struct options *o, const struct job *job, char buf[32]) {
+    return kind_output_extension(kind_extension(job->rel), o->format ? kind_find(o->format) : NULL, buf);
+}
+
+/* Takes out empty parts, as an empty {dir} leaves them: `/a//b` becomes `a/b`. */
+static void squeeze(char *path) {
+    char *to = path;
+    for (const char *p = path; *p; p++)
+        if (*p != '/' || (to > path && to[-1] != '/')) *to++ = *p;
+    *to = 0;
+}
+
+bool name_output(const struct options *o, const char *outdir, struct job *job, char message[NAMES_MESSAGE]) {
+    char buf[32];
+    const imgpipe_codec_info *format = o->format ? kind_find(o->format) : NULL;
+    char *below = name_expand(o->name ? o->name : "{relpath}", job, name_extension(o, job, buf));
+    snprintf(message, NAMES_MESSAGE, "no memory for the names of outputs; free some, or use --shard");
+    if (!below) return false;
+    squeeze(below);
+    size_t length = strlen(outdir);
+    bool made = asprintf(&job->out, "%s%s%s", outdir, outdir[length - 1] == '/' ? "" : "/", below) >= 0;
+    free(below);
+    if (!made) job->out = NULL;
+    if (!made || !kind_check_output(job->out, format, message, NAMES_MESSAGE)) return false;
+    job->format = format ? format->name : kind_of_extension(kind_extension(job->out))->name;
+    return true;
+}
+
+const char *name_below(const char *outdir, const struct job *job) {
+    size_t length = strlen(outdir);
+    return job->out + length + (outdir[length - 1] != '/');
+}
+
+bool name_is_inside(const char *rel) {
+    static const char own[] = ".imgpipe";
+    if (*rel == 0) return false;
+    for (const char *p = rel; *p;) {
+        size_t length = strcspn(p, "/");
+        if (length == 2 && memcmp(p, "..", 2) == 0) return false;
+        p += length + (p[length] == '/');
+        if (*p == 0 && p[-1] == '/') return false;
+    }
+    return strncmp(rel, own, strlen(own)) != 0 || rel[strlen(own)] != '/';
+}

@@ -1,0 +1,78 @@
+#include "paths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int path_make_folder(const char *folder) {
+    struct stat st;
+    char *path = strdup(folder);
+    if (!path) return ENOMEM;
+    for (char *p = path + (*path != 0);; p++) {
+        if (*p != '/' && *p != 0) continue;
+        char sign = *p;
+        *p = 0;
+        /* Somebody else may make it at the same time, so only what is there afterwards counts. */
+        int fault = mkdir(path, 0777) == 0 ? 0 : errno;
+        if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
+            free(path);
+            return fault == 0 || fault == EEXIST ? ENOTDIR : fault;
+        }
+        *p = sign;
+        if (sign == 0) break;
+    }
+    free(path);
+    return 0;
+}
+
+int path_make_folder_of(const char *file) {
+    struct stat st;
+    const char *slash = strrchr(file, '/');
+    if (!slash || slash == file) return 0;
+    char *folder = strndup(file, (size_t)(slash - file));
+    if (!folder) return ENOMEM;
+    int fault = stat(folder, &st) == 0 && S_ISDIR(st.st_mode) ? 0 : path_make_folder(folder);
+    free(folder);
+    return fault;
+}
+
+bool path_is_older(const struct timespec *a, const struct timespec *b) {
+    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+bool path_is_same_file(const char *a, const char *b) {
+    char *x = realpath(a, NULL), *y = realpath(b, NULL);
+    bool same = x && y && strcmp(x, y) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+/* Moves behind slashes, and `.` as a part. */
+static const char *skip(const char *p, bool begin) {
+    if (!begin && *p != '/') return p;
+    for (;;) {
+        while (*p == '/') p++;
+        if (p[0] != '.' || (p[1] != '/' && p[1] != 0)) return p;
+        p++;
+    }
+}
+
+int path_compare(const char *a, const char *b) {
+    bool root_a = *a == '/', root_b = *b == '/';
+    if (root_a != root_b) return root_a ? -1 : 1;
+    for (bool begin = true;; begin = false) {
+        bool cut_a = begin || *a == '/' || *a == 0, cut_b = begin || *b == '/' || *b == 0;
+        if (cut_a && cut_b) {
+            a = skip(a, begin);
+            b = skip(b, begin);
+            if (!*a || !*b) return (*a != 0) - (*b != 0);
+        } else if (cut_a != cut_b) {
+            return cut_a ? -1 : 1; /* a folder comes before what begins like it */
+        }
+        if (*a != *b) return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        a++;
+        b++;
+    }
+}

@@ -1,0 +1,16 @@
+/* Small things about paths. */
+#ifndef PATHS_H
+#define PATHS_H
+#include <stdbool.h>
+#include <time.h>
+
+/* Makes a folder with its parents; one that is there already is fine. Returns 0 or errno. */
+int path_make_folder(const char *folder);
+/* The same for the folder that a file is to lie in. */
+int path_make_folder_of(const char *file);
+bool path_is_older(const struct timespec *a, const struct timespec *b);
+/* Both lead to the same file, which is there, by its name: not only as another hard link. */
+bool path_is_same_file(const char *a, const char *b);
+/* Whether two paths without symlinks differ at most in how they are written: `a//b` and `./a/b`. Compares like strcmp(). */
+int path_compare(const char *a, const char *b);
+#endif

@@ -1,0 +1,75 @@
+#include "report.h"
+#include "json.h"
+
+#include <string.h>
+
+static const char *type_name(imgpipe_type type) {
+    return type == IMGPIPE_U8 ? "u8" : type == IMGPIPE_U16 ? "u16" : "f32";
+}
+
+static void put_text(FILE *to, const char *name, const char *text) {
+    fprintf(to, "\"%s\":", name);
+    json_string(to, text);
+}
+
+static void put_seconds(FILE *to, const imgpipe_report *report) {
+    const char *const names[] = {"read", "decode", "upload", "compute", "download", "encode", "write", "total"};
+    const double values[] = {report->seconds.read,     report->seconds.decode, report->seconds.upload, report->seconds.compute,
+                             report->seconds.download, report->seconds.encode, report->seconds.write,  report->seconds.total};
+    fputs("\"seconds\":{", to);
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        fprintf(to, "%s\"%s\":", i ? "," : "", names[i]);
+        json_number(to, values[i]);
+    }
+    putc('}', to);
+}
+
+void report_header(FILE *to, const char *chain, const char *device) {
+    fputs("{\"version\":\"" IMGPIPE_VERSION "\",", to);
+    put_text(to, "chain", chain);
+    putc(',', to);
+    put_text(to, "device", device);
+    fputs("}\n", to);
+}
+
+void report_input(FILE *to, const char *in, const char *out, enum job_status status, const char *error, const imgpipe_report *report) {
+    putc('{', to);
+    put_text(to, "input", in);
+    putc(',', to);
+    put_text(to, "output", out);
+    putc(',', to);
+    put_text(to, "status", job_status_names[status]);
+    putc(',', to);
+    put_text(to, "error", error);
+    if (report->in.width)
+        fprintf(to, ",\"width\":%lld,\"height\":%lld,\"channels\":%d,\"type\":\"%s\"", (long long)report->in.width,
+                (long long)report->in.height, report->in.format.channels, type_name(report->in.format.type));
+    else
+        fputs(",\"width\":null,\"height\":null,\"channels\":null,\"type\":null", to);
+    fprintf(to, ",\"bytes_in\":%llu,\"bytes_out\":%llu,", (unsigned long long)report->bytes_in,
+            (unsigned long long)(status == JOB_OK ? report->bytes_out : 0));
+    if (report->device[0]) {
+        put_text(to, "device", report->device);
+        putc(',', to);
+    }
+    put_seconds(to, report);
+    fputs("}\n", to);
+}
+
+void report_total(FILE *to, const struct totals *t) {
+    fprintf(to, "{\"total\":{\"images\":%lld", (long long)t->wanted);
+    for (int i = JOB_OK; i < JOB_STATUSES; i++) fprintf(to, ",\"%s\":%lld", job_status_names[i], (long long)t->count[i]);
+    fprintf(to, ",\"not_done\":%lld,\"bytes_in\":%llu,\"bytes_out\":%llu,", (long long)t->count[JOB_TODO], (unsigned long long)t->bytes_in,
+            (unsigned long long)t->bytes_out);
+    put_seconds(to, &t->sum);
+    fputs("}}\n", to);
+}
+
+void report_add(struct totals *t, const imgpipe_report *report) {
+    double *sum = &t->sum.seconds.read;
+    const double *one = &report->seconds.read;
+    /* `total` is set by who looks at the clock. */
+    for (int i = 0; i < 7; i++) sum[i] += one[i];
+    t->bytes_in += report->bytes_in;
+    t->bytes_out += report->bytes_out;
+}

@@ -1,0 +1,69 @@
+#include "settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Processes of one machine take its GPUs in turn. */
+static void choose_gpu(const struct options *o, int64_t local, char device[24]) {
+    bool automatic = !o->device || strcmp(o->device, "auto") == 0;
+    device[0] = 0;
+    if (local < 0 || (!automatic && strcmp(o->device, "cuda") != 0)) return;
+    int gpus = imgpipe_devices(NULL, 0, NULL, 0) - 1;
+    if (gpus > 0) snprintf(device, 24, "%s:%d", automatic ? "auto" : "cuda", (int)(local % gpus));
+}
+
+imgpipe_context_options settings_context(const struct options *o, int64_t local, char device[24]) {
+    imgpipe_context_options c = imgpipe_context_options_default();
+    choose_gpu(o, local, device);
+    if (o->device) c.device = o->device;
+    if (device[0]) c.device = device;
+    c.threads = (int)o->threads;
+    c.memory = o->memory;
+    c.gpu_memory = o->gpu_memory;
+    c.isa = o->isa;
+    return c;
+}
+
+imgpipe_run_options settings_run(const struct options *o) {
+    imgpipe_run_options r = imgpipe_run_options_default();
+    r.depth = o->depth;
+    r.level = (int)o->level;
+    r.quality = (int)o->quality;
+    r.max_pixels = (uint64_t)o->max_pixels;
+    r.strip_rows = o->strip_rows;
+    r.page = (int)o->page;
+    r.alpha = o->alpha;
+    r.subsampling = o->subsampling;
+    r.strip = o->strip;
+    r.auto_orient = o->auto_orient;
+    r.allow_truncated = o->allow_truncated;
+    memcpy(r.background, o->background, sizeof r.background);
+    return r;
+}
+
+/* What a file that the chain names (a mask) holds. */
+static void put_file(FILE *to, const char *name) {
+    FILE *file = fopen(name, "rb");
+    uint64_t hash = 0xcbf29ce484222325u, size = 0;
+    for (int c; file && (c = getc(file)) != EOF && size < 16 << 20; size++) hash = (hash ^ (unsigned)c) * 0x100000001b3u;
+    if (file) fclose(file);
+    fprintf(to, " file '%s' %llu %016llx", name, (unsigned long long)size, (unsigned long long)hash);
+}
+
+char *settings_text(const struct options *o, const char *chain_text, const imgpipe_chain *chain) {
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (!to) return NULL;
+    fprintf(to, "version " IMGPIPE_VERSION " chain '%s' format %s depth %d level %lld quality %lld subsampling %d strip %d alpha %d", chain_text,
+            o->format ? o->format : "-", o->depth, (long long)o->level, (long long)o->quality, o->subsampling, o->strip, o->alpha);
+    fprintf(to, " page %lld auto-orient %d allow-truncated %d background %.17g %.17g %.17g", (long long)o->page, o->auto_orient,
+            o->allow_truncated, o->background[0], o->background[1], o->background[2]);
+    imgpipe_chain_value value;
+    for (int i = 0; imgpipe_chain_value_at(chain, i, &value); i++)
+        if (value.text[0] == '@') put_file(to, value.text + 1);
+    if (fclose(to) == 0) return text;
+    free(text);
+    return NULL;
+}

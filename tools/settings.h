@@ -1,0 +1,13 @@
+/* What the command line means to the library. */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+#include "console.h"
+#include "options.h"
+
+/* The callbacks are the caller's. `device` (a buffer) holds the name if the rank on this machine chooses the GPU; `local` is that rank,
+ * or -1. */
+imgpipe_context_options settings_context(const struct options *options, int64_t local, char device[24]);
+imgpipe_run_options settings_run(const struct options *options);
+/* All that outputs depend on beside their inputs, as one text; to be freed. NULL without memory. */
+char *settings_text(const struct options *options, const char *chain_text, const imgpipe_chain *chain);
+#endif

@@ -1,0 +1,11 @@
+/* SIGINT and SIGTERM, from which the command ends in an orderly way. */
+#ifndef SIGNALS_H
+#define SIGNALS_H
+
+/* `tries`: with the how many-th signal the program ends at once, with whatever it leaves. Closed pipes and files that grow too large
+ * become errors of write(). */
+void signals_handle(int tries);
+/* The last signal that came, or 0, and how many came. Any thread. */
+int signals_caught(void);
+int signals_count(void);
+#endif

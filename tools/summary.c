@@ -1,0 +1,72 @@
+/* The last line is one that can be trusted: it says 'all' only if every image of the run has its output, made now from what the
+ * input is, or proven to be made so by an earlier run. */
+#include "summary.h"
+#include "signals.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* So many names are shown; --report has them all. */
+#define NAMES_SHOWN 20
+
+static void show_names(struct batch *batch, enum job_status status, const char *what) {
+    int64_t shown = 0, count = batch->totals.count[status];
+    for (int64_t i = 0; i < batch->jobs->count && shown < NAMES_SHOWN; i++) {
+        const struct job *job = &batch->jobs->list[i];
+        if (job->status != status) continue;
+        shown++;
+        if (status == JOB_KEPT)
+            console_error(batch->console, "%s: '%s', for '%s'", what, job->out, job->in);
+        else
+            console_error(batch->console, "%s: '%s'", what, job->in);
+    }
+    if (count > shown) console_error(batch->console, "%s: and %lld more; --report FILE names them all", what, (long long)(count - shown));
+}
+
+static void append(char *text, size_t size, const char *format, ...) IMGPIPE_PRINTF(3, 4);
+static void append(char *text, size_t size, const char *format, ...) {
+    size_t length = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + length, size - length, format, args);
+    va_end(args);
+}
+
+static void put_counts(const struct batch *batch, char *text, size_t size) {
+    const int64_t *count = batch->totals.count;
+    int64_t done = count[JOB_OK] + count[JOB_SKIPPED], all = batch->totals.wanted;
+    const char *dry = batch->options->dry_run ? " to do" : " done";
+    if (batch->options->dry_run) done = count[JOB_TODO];
+    if (done == all)
+        append(text, size, "%s%lld image%s%s", all > 1 ? "all " : "", (long long)all, all == 1 ? "" : "s", dry);
+    else
+        append(text, size, "%lld of %lld image%s%s", (long long)done, (long long)all, all == 1 ? "" : "s", dry);
+    if (count[JOB_SKIPPED]) append(text, size, "%s%lld by earlier runs", batch->options->dry_run ? ", " : ", ", (long long)count[JOB_SKIPPED]);
+    if (count[JOB_FAILED]) append(text, size, ", %lld failed", (long long)count[JOB_FAILED]);
+    if (count[JOB_KEPT]) append(text, size, ", %lld kept as they are", (long long)count[JOB_KEPT]);
+    if (count[JOB_TODO] && !batch->options->dry_run) append(text, size, ", %lld not done", (long long)count[JOB_TODO]);
+    if (count[JOB_IGNORED])
+        append(text, size, "; %lld file%s that %s no image%s ignored", (long long)count[JOB_IGNORED], count[JOB_IGNORED] == 1 ? "" : "s",
+               count[JOB_IGNORED] == 1 ? "is" : "are", count[JOB_IGNORED] == 1 ? "" : "s");
+}
+
+void summary_print(struct batch *batch, const struct shard *shard) {
+    char text[600] = "";
+    const struct totals *t = &batch->totals;
+    double seconds = t->sum.seconds.total;
+    if (t->count[JOB_FAILED] > 1 || (t->count[JOB_FAILED] && batch->jobs->count > 1)) show_names(batch, JOB_FAILED, "failed");
+    if (t->count[JOB_KEPT] && !batch->console->quiet) {
+        show_names(batch, JOB_KEPT, "kept");
+        console_error(batch->console, "what is there already is kept; --overwrite always replaces it, --resume what is not proven done");
+    }
+    if (batch->console->quiet) return;
+    if (shard->count > 1) append(text, sizeof text, "part %lld of %lld: ", (long long)shard->index + 1, (long long)shard->count);
+    put_counts(batch, text, sizeof text);
+    if (shard->count > 1) append(text, sizeof text, "; %lld images in all parts", (long long)t->images);
+    if (t->count[JOB_OK] && seconds > 0)
+        append(text, sizeof text, "; %.2f s, %.1f images/s, %.1f MB/s", seconds, (double)t->count[JOB_OK] / seconds,
+               (double)t->bytes_in / seconds * 1e-6);
+    if (signals_caught()) append(text, sizeof text, "; stopped by a signal");
+    console_error(batch->console, "%s", text);
+}

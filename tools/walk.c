@@ -1,0 +1,143 @@
+/* The files of a folder. Hidden ones are left out, and symlinked folders not entered. What has no image's extension is looked
+ * into. One folder is open at a time, however deep they lie. */
+#include "inputs.h"
+#include "kinds.h"
+#include "signals.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool matches(const struct option_list *patterns, const char *rel) {
+    const char *slash = strrchr(rel, '/'), *base = slash ? slash + 1 : rel;
+    for (int i = 0; i < patterns->count; i++) {
+        const char *pattern = patterns->items[i];
+        bool path = strchr(pattern, '/') != NULL;
+        if (fnmatch(pattern, path ? rel : base, path ? FNM_PATHNAME : 0) == 0) return true;
+    }
+    return false;
+}
+
+bool walk_wants(const struct options *o, const char *rel, bool folder) {
+    return !matches(&o->exclude, rel) && (folder || !o->include.count || matches(&o->include, rel));
+}
+
+/* Looks at the first bytes of a regular file. */
+static imgpipe_content content_of(const char *path) {
+    unsigned char bytes[IMGPIPE_CONTENT_BYTES];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    ssize_t size = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
+    if (fd >= 0) close(fd);
+    return size <= 0 ? IMGPIPE_CONTENT_OTHER : imgpipe_content_of(bytes, (size_t)size);
+}
+
+static void add_file(struct walk *walk, const char *path, const char *rel) {
+    if (!walk_wants(walk->options, rel, false)) return;
+    struct job *job = jobs_add(walk->jobs, path, rel);
+    if (!job) return;
+    bool there = job_look(job), named = kind_of_extension(kind_extension(rel)) != NULL;
+    /* A pipe or device in a folder is nobody's image, and reading it might wait for ever. */
+    if (there && !S_ISREG(job->mode)) job->status = JOB_IGNORED;
+    else if (!named && (!there || content_of(path) == IMGPIPE_CONTENT_OTHER)) job->status = JOB_IGNORED;
+}
+
+static void add_failure(struct walk *walk, const char *path, const char *rel, int fault) {
+    struct job *job = jobs_add(walk->jobs, path, rel);
+    if (!job) return;
+    job->status = JOB_FAILED;
+    if (asprintf(&job->error, "cannot list the folder '%s': %s; ask for the right to read it", path, strerror(fault)) < 0)
+        job->error = NULL;
+}
+
+struct names {
+    char **list;
+    size_t count, capacity;
+};
+
+static bool add_name(struct names *names, const char *name) {
+    if (names->count == names->capacity) {
+        size_t capacity = names->capacity ? 2 * names->capacity : 64;
+        char **list = realloc(names->list, sizeof *list * capacity);
+        if (!list) return false;
+        names->list = list;
+        names->capacity = capacity;
+    }
+    char *copy = strdup(name);
+    if (!copy) return false;
+    names->list[names->count++] = copy;
+    return true;
+}
+
+/* Reads all names of a folder, hidden ones left out; returns 0 or errno. */
+static int list_names(const char *folder, struct names *names) {
+    DIR *listing = opendir(folder);
+    if (!listing) return errno;
+    const struct dirent *entry;
+    int fault = 0;
+    while (!fault && (errno = 0, entry = readdir(listing)))
+        if (entry->d_name[0] != '.' && !add_name(names, entry->d_name)) fault = ENOMEM;
+    if (!fault) fault = errno;
+    closedir(listing);
+    return fault;
+}
+
+/* `base` bytes of `path` are the root with its slash; what follows is the path below it. */
+static void enter(struct walk *walk, const char *path, size_t base);
+
+static void take(struct walk *walk, const char *path, size_t base) {
+    struct stat st;
+    const char *rel = path + base;
+    if (lstat(path, &st) != 0) {
+        if (errno != ENOENT || kind_of_extension(kind_extension(rel))) add_file(walk, path, rel); /* the run says what is wrong */
+        return;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        /* A symlink to a folder is neither file nor entered. */
+        bool link = S_ISLNK(st.st_mode) && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+        if (!link) add_file(walk, path, rel);
+        return;
+    }
+    if (!walk_wants(walk->options, rel, true)) return;
+    if (walk->skips && st.st_dev == walk->device && st.st_ino == walk->inode) {
+        char message[600];
+        snprintf(message, sizeof message, "'%.400s' is where outputs go, so its files are no inputs", path);
+        console_log(walk->console, IMGPIPE_LOG_NOTICE, message);
+        return;
+    }
+    if (walk->options->recursive)
+        enter(walk, path, base);
+    else
+        walk->jobs->folders_left++;
+}
+
+static void enter(struct walk *walk, const char *path, size_t base) {
+    struct names names = {0};
+    int fault = list_names(path, &names);
+    if (fault == ENOMEM) walk->jobs->no_memory = true;
+    if (fault) add_failure(walk, path, path + (strlen(path) > base ? base : 0), fault);
+    size_t length = strlen(path);
+    for (size_t i = 0; i < names.count; i++) {
+        char *child = NULL;
+        bool slash = length > 0 && path[length - 1] == '/';
+        if (!signals_caught() && !walk->jobs->no_memory) {
+            if (asprintf(&child, "%s%s%s", path, slash ? "" : "/", names.list[i]) < 0)
+                walk->jobs->no_memory = true;
+            else
+                take(walk, child, base);
+            free(child);
+        }
+        free(names.list[i]);
+    }
+    free(names.list);
+}
+
+void walk_folder(struct walk *walk, const char *folder) {
+    size_t length = strlen(folder);
+    enter(walk, folder, length + (folder[length - 1] != '/'));
+}

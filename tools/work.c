@@ -1,0 +1,208 @@
+/* One job: running it, and what its result means for the run. */
+#include "batch.h"
+#include "names.h"
+#include "paths.h"
+#include "progress.h"
+#include "settings.h"
+#include "signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* After so many failures of the device in a row it is lost, and all that follows would fail as well. */
+#define DEVICE_FAILURES 8
+/* The chain is shown with a mark so many times. */
+#define CHAIN_SHOWN 3
+
+void work_stop(struct batch *batch, int status) {
+    pthread_mutex_lock(&batch->lock);
+    batch->stop = true;
+    batch->status = batch_graver(batch->status, status);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+/* True if who read our standard output is gone: then there is nobody to tell about it. */
+static bool is_reader_gone(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+static int exit_status(const struct batch *batch, const imgpipe_error *error) {
+    switch (error->status) {
+    case IMGPIPE_OK: return EXIT_DONE;
+    case IMGPIPE_ERROR_ARGUMENT: return EXIT_USAGE;
+    case IMGPIPE_ERROR_DEVICE: return EXIT_DEVICE;
+    case IMGPIPE_ERROR_OUTPUT:
+        return !batch->many || error->fault == ENOSPC || error->fault == EDQUOT ? EXIT_OUTPUT : EXIT_SOME_FAILED;
+    case IMGPIPE_ERROR_INPUT:
+    case IMGPIPE_ERROR_MEMORY:
+    case IMGPIPE_ERROR_CANCELLED:
+    case IMGPIPE_ERROR_INTERNAL: break;
+    }
+    return EXIT_SOME_FAILED;
+}
+
+/* ------------------------------------------------------------------------------------------------- telling */
+
+/* Called with the lock held. */
+static void write_report(struct batch *batch, const struct job *job, const char *error, const imgpipe_report *report) {
+    if (!batch->report) return;
+    const char *device = report->device[0] ? report->device : batch->options->device ? batch->options->device : "auto";
+    /* The device is known with the first image that ran; what was decided before that waits for nothing. */
+    if (!batch->header_written) report_header(batch->report, batch->text->text, device);
+    batch->header_written = true;
+    imgpipe_report line = *report;
+    line.device[0] = 0;
+    report_input(batch->report, job->in, job->out, job->status, error, &line);
+    if (fflush(batch->report) == 0) return;
+    int fault = errno;
+    batch->report = NULL;
+    batch->stop = true;
+    batch->status = batch_graver(batch->status, EXIT_OUTPUT);
+    if (fault != EPIPE) console_error(batch->console, "cannot write the report: %s; check the disk", strerror(fault));
+}
+
+static void show_failure(struct batch *batch, const struct job *job, const imgpipe_error *error) {
+    if (!batch->many) {
+        chain_text_error(batch->console, batch->text, error);
+        return;
+    }
+    const char *name = job->in;
+    bool named = strstr(error->message, name) != NULL;
+    if (error->place >= 0 && batch->chain_failures++ < CHAIN_SHOWN) {
+        console_error(batch->console, "'%s' failed:", name);
+        chain_text_error(batch->console, batch->text, error);
+    } else if (named) {
+        console_error(batch->console, "%s", error->message);
+    } else {
+        console_error(batch->console, "'%s': %s", name, error->message);
+    }
+}
+
+static void show_progress(struct batch *batch) {
+    const struct totals *t = &batch->totals;
+    if (!batch->many) return;
+    struct progress_run now = {.done = t->wanted - t->count[JOB_TODO], .total = t->wanted, .failed = t->count[JOB_FAILED],
+                               .images = t->count[JOB_OK], .bytes = t->bytes_in, .bytes_done = batch->bytes_done,
+                               .bytes_total = batch->bytes_total};
+    progress_run_update(batch->console, &now);
+}
+
+/* Puts the job's new status into the books. Called with the lock held. */
+static void enter(struct batch *batch, struct job *job, enum job_status status, const char *error, const imgpipe_report *report) {
+    batch->totals.count[job->status]--;
+    job->status = status;
+    batch->totals.count[status]++;
+    batch->bytes_done += (uint64_t)job->size;
+    if (status == JOB_FAILED || status == JOB_KEPT) batch->status = batch_graver(batch->status, EXIT_SOME_FAILED);
+    write_report(batch, job, error, report);
+    show_progress(batch);
+}
+
+void work_tell(struct batch *batch, struct job *job) {
+    imgpipe_report report = imgpipe_report_default();
+    pthread_mutex_lock(&batch->lock);
+    enum job_status status = job->status;
+    char kept[] = "the output exists";
+    if (status == JOB_FAILED && job->error) console_error(batch->console, "%s", job->error);
+    if (status == JOB_FAILED && batch->options->fail_fast) batch->stop = true;
+    enter(batch, job, status, status == JOB_KEPT ? kept : job->error, &report);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+/* ------------------------------------------------------------------------------------------------- running */
+
+/* The name of side data for the lane's image; its folder is made as the image's is. */
+static char *data_name(void *user, const char *name) {
+    const struct lane *lane = user;
+    char buf[32];
+    char *path = name_expand(name, lane->job, name_extension(lane->batch->options, lane->job, buf));
+    if (path) path_make_folder_of(path); /* what is wrong with it the writer will say */
+    return path;
+}
+
+static bool may_replace(const struct options *o, const struct job *job) {
+    if (job->in_place || o->overwrite == OVERWRITE_ALWAYS) return true;
+    if (o->overwrite == OVERWRITE_OLDER) return job->replace;
+    return o->resume && o->overwrite == OVERWRITE_DEFAULT;
+}
+
+static imgpipe_status fail(imgpipe_error *error, imgpipe_status status, int fault, const char *what, const char *name) {
+    *error = (imgpipe_error){.status = status, .place = -1, .fault = fault};
+    snprintf(error->message, sizeof error->message, "%s '%.400s': %s; name another place", what, name, strerror(fault));
+    return status;
+}
+
+static imgpipe_status run(struct lane *lane, struct job *job, imgpipe_report *report, imgpipe_error *error) {
+    struct batch *batch = lane->batch;
+    imgpipe_run_options options = settings_run(batch->options);
+    options.format = job->format;
+    if (batch->many) {
+        if (batch->chain) options.data_name = data_name;
+        options.data_user = lane;
+        options.overwrite = may_replace(batch->options, job) ? IMGPIPE_OVERWRITE_ALWAYS : IMGPIPE_OVERWRITE_NEVER;
+        /* A folder for an image that cannot be read would stay empty; the run says what is wrong with the image. */
+        int fault = job->out && access(job->in, R_OK) == 0 ? path_make_folder_of(job->out) : 0;
+        if (fault) return fail(error, IMGPIPE_ERROR_OUTPUT, fault, "cannot make the folder of", job->out);
+    } else if (batch->options->overwrite == OVERWRITE_NEVER) {
+        options.overwrite = IMGPIPE_OVERWRITE_NEVER;
+    }
+    return imgpipe_run_file(lane->context, batch->chain, job->in, job->out, &options, report, error);
+}
+
+/* Notes a finished output, if it still is what was written. */
+static void note(struct batch *batch, const struct job *job, const imgpipe_report *report) {
+    struct stat st;
+    if (!batch->records || !job->out || !job->mode) return;
+    if (stat(job->out, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != report->bytes_out) return;
+    int fault = records_add(batch->records, job, &st);
+    if (!fault) return;
+    if (fault == ENOSPC || fault == EDQUOT) work_stop(batch, EXIT_OUTPUT);
+    char message[200];
+    snprintf(message, sizeof message, "what is done cannot be noted for --resume: %s", strerror(fault));
+    console_log(batch->console, IMGPIPE_LOG_WARNING, message);
+}
+
+/* Called with the lock held. */
+static void book_failure(struct batch *batch, struct job *job, const imgpipe_error *error, const imgpipe_report *report) {
+    int status = exit_status(batch, error);
+    /* An image or side data: only the message knows which output failed. */
+    bool standard_output = strstr(error->message, "cannot write 'standard output'");
+    bool quiet_end = status == EXIT_OUTPUT && standard_output && is_reader_gone();
+    batch->device_failures = status == EXIT_DEVICE ? batch->device_failures + 1 : 0;
+    if (batch->options->fail_fast || status == EXIT_OUTPUT || batch->device_failures >= DEVICE_FAILURES) batch->stop = true;
+    if (!quiet_end) show_failure(batch, job, error);
+    enter(batch, job, JOB_FAILED, error->message, report);
+    batch->status = batch_graver(status == EXIT_SOME_FAILED ? EXIT_DONE : status, batch->status);
+}
+
+bool work_do(struct lane *lane, struct job *job) {
+    struct batch *batch = lane->batch;
+    imgpipe_error error = {.place = -1};
+    imgpipe_report report = imgpipe_report_default();
+    lane->job = job;
+    job_look(job);
+    imgpipe_status status = run(lane, job, &report, &error);
+    if (status == IMGPIPE_ERROR_MEMORY && lane->shared) return false;
+    if (status == IMGPIPE_OK && batch->many) note(batch, job, &report);
+    pthread_mutex_lock(&batch->lock);
+    if (status == IMGPIPE_OK) {
+        batch->device_failures = 0;
+        report_add(&batch->totals, &report);
+        if (!batch->totals.sum.device[0]) snprintf(batch->totals.sum.device, sizeof report.device, "%s", report.device);
+        enter(batch, job, JOB_OK, NULL, &report);
+        if (!batch->many) batch->totals.sum = report;
+    } else if (status == IMGPIPE_ERROR_CANCELLED || (signals_caught() && !batch->many)) {
+        batch->stop = true; /* the job stays to be done */
+    } else if (batch->many && status == IMGPIPE_ERROR_OUTPUT && error.fault == EEXIST) {
+        enter(batch, job, JOB_KEPT, error.message, &report); /* another run has written it meanwhile */
+    } else {
+        book_failure(batch, job, &error, &report);
+    }
+    pthread_mutex_unlock(&batch->lock);
+    return true;
+}
