@@ -1,17 +1,101 @@
-/* Medians on CUDA devices. Small windows: a thread takes the two windows of a column of two results through the networks of
- * median_network.h, in registers. Large ones: a thread finds its median bit by bit, by counting. Keys are 32 bits wide. */
-#include "median.h"
+/* Medians on CUDA devices. Small windows: a thread makes the results of eight neighbouring registers in a few rows, sharing sorted
+ * columns, by networks (median_key.cuh, median_tile.cuh); samples come by way of planes in shared memory. Larger ones: a
+ * thread finds its median bit by bit, by counting.
+ *
+ * Bytes moved: each sample in and out once, and the rows that a block shares with the next once more through the L2 cache.
+ * Operations of two 16-bit lanes for two results: 14 + 4 (3 x 3), 77 (5 x 5), 165 (7 x 7), and as many of 32 bits for one result of
+ * f32. Floor: the larger of the copy and of these operations at 64 a clock and multiprocessor. Measured: see tools/bench --gpu. */
 #include "median_network.h"
-#include "tile.cuh"
+#include "median_key.cuh"
 
 #define MEDIAN_MM(a, b)                                                                                             \
     {                                                                                                               \
-        const int32_t low = min(v[a], v[b]), high = max(v[a], v[b]);                                                \
+        const typename P::key low = P::least(v[a], v[b]), high = P::most(v[a], v[b]);                               \
         v[a] = low;                                                                                                 \
         v[b] = high;                                                                                                \
     }
-#define MEDIAN_MIN(a, b) v[a] = min(v[a], v[b]);
-#define MEDIAN_MAX(a, b) v[b] = max(v[a], v[b]);
+#define MEDIAN_MIN(a, b) v[a] = P::least(v[a], v[b]);
+#define MEDIAN_MAX(a, b) v[b] = P::most(v[a], v[b]);
+#define SIZE 5
+#include "median_tile.cuh"
+#undef SIZE
+#define SIZE 7
+#include "median_tile.cuh"
+#undef SIZE
+#undef MEDIAN_MM
+#undef MEDIAN_MIN
+#undef MEDIAN_MAX
+
+#define MEDIAN_THREADS 128
+#define MEDIAN_LANES 32
+/* What every device can give a block. */
+#define MEDIAN_SHARED (64 * 1024)
+
+/* A block makes MEDIAN_LANES * P::columns columns of `rows` rows of all channels. */
+template <typename P> struct median_layout {
+    static const int chunks = MEDIAN_LANES * P::chunks, pitch = 16 * (chunks + 2);
+    static __host__ __device__ int plane(int rows, int size) { return pitch * (rows + size - 1); }
+    static __host__ __device__ int out_plane(int rows) { return 16 * chunks * rows; }
+    static int bytes(int rows, int size, int channels) {
+        return channels * (plane(rows, size) + (channels > 1 ? out_plane(rows) : 0));
+    }
+};
+
+/* The results of one channel of a block: warp by warp, as many rows at a time as the network makes. */
+template <typename N, typename P>
+static __device__ __forceinline__ void median_plane(const imgpipe_tile &tile, const window_image &image, const unsigned char *plane,
+                                                    unsigned char *out, int64_t x0, int64_t y0, int rows, int group) {
+    typedef median_layout<P> L;
+    typedef typename P::sample T;
+    const int lane = threadIdx.x % MEDIAN_LANES, y = group * N::rows;
+    const int64_t x = x0 + lane * P::columns;
+    if (x >= image.width) return;
+    uint32_t in[N::rows + N::size - 1][P::words];
+    typename P::key medians[N::rows][8];
+#pragma unroll
+    for (int j = 0; j < N::rows + N::size - 1; j++) P::load(plane + (y + j) * L::pitch + 16 + lane * (16 * P::chunks), in[j]);
+    N::run(in, medians);
+#pragma unroll
+    for (int j = 0; j < N::rows; j++) {
+        uint4 words[P::chunks];
+        P::put(medians[j], words);
+        if (y + j >= rows) break;
+#pragma unroll
+        for (int k = 0; k < P::chunks; k++)
+            if (image.channels > 1)
+                ((uint4 *)(out + (y + j) * (16 * L::chunks)))[lane * P::chunks + k] = words[k];
+            else
+                window_store_chunk<T>(tile_out<T>(tile, y0 + y + j), x + k * window_chunk<T>::samples, image.width, words[k]);
+    }
+}
+
+template <typename N, typename P>
+static __global__ void __launch_bounds__(MEDIAN_THREADS)
+    median_window(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct window_image image, int rows) {
+    typedef median_layout<P> L;
+    typedef typename P::sample T;
+    extern __shared__ uint4 median_shared[];
+    const imgpipe_tile &tile = jobs.tile[blockIdx.z];
+    const window_planes planes = {(unsigned char *)median_shared, L::pitch, L::plane(rows, N::size)};
+    const window_planes results = {planes.base + image.channels * planes.plane_pitch, 16 * L::chunks, L::out_plane(rows)};
+    const int64_t x0 = (int64_t)blockIdx.x * (MEDIAN_LANES * P::columns);
+    for (int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * rows; y < tile.out_rect.y1; y += (int64_t)gridDim.y * rows) {
+        const int made = (int)min((int64_t)rows, tile.out_rect.y1 - y), groups = rows / N::rows;
+        window_load<T, L::chunks + 2>(tile, image, planes, x0 - window_chunk<T>::samples, y - N::size / 2, made + N::size - 1,
+                                      (int)threadIdx.x, MEDIAN_THREADS, typename P::convert());
+        window_loaded();
+        __syncthreads();
+        for (int i = threadIdx.x / MEDIAN_LANES; i < image.channels * groups; i += MEDIAN_THREADS / MEDIAN_LANES)
+            median_plane<N, P>(tile, image, planes.base + i / groups * planes.plane_pitch, results.base + i / groups * results.plane_pitch, x0, y,
+                               made, i % groups);
+        __syncthreads();
+        if (image.channels == 1) continue;
+        window_store<T, L::chunks>(tile, image, results, x0, y, made, (int)threadIdx.x, MEDIAN_THREADS);
+        __syncthreads();
+    }
+}
+
+/* Larger windows. */
 
 /* What all threads of a launch share; the size of the image is that of the stage's input. */
 struct median_launch {
@@ -44,19 +128,6 @@ static __device__ __forceinline__ int64_t window_column(const struct median_laun
 template <typename T> static __device__ __forceinline__ int32_t window_key(const T *row, int64_t at, int32_t outside) {
     return row && at >= 0 ? key_of(row[at]) : outside;
 }
-
-#define SIZE 3
-#include "median_tile.cuh"
-#undef SIZE
-#define SIZE 5
-#include "median_tile.cuh"
-#undef SIZE
-#define SIZE 7
-#include "median_tile.cuh"
-#undef SIZE
-#define SIZE 9
-#include "median_tile.cuh"
-#undef SIZE
 
 /* How many keys of the window around column x, row y are below `limit`. Keys are taken as unsigned, in the same order. */
 template <typename T>
@@ -92,36 +163,58 @@ static __global__ void median_bits(const __grid_constant__ struct tile_jobs jobs
     }
 }
 
-typedef void (*median_kernel)(const struct tile_jobs, const struct median_launch);
+static int median_bits_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+    const imgpipe_info *in = &stage->in;
+    const int size = ((const struct median_data *)stage->data)->size;
+    struct median_launch launch = {in->width, in->height, in->format.channels, size, stage->border, outside};
+    const dim3 threads(32, 4);
+    return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
+        const int64_t samples = in->width * in->format.channels;
+        const int64_t blocks = (tile_rows(jobs.tile, n) + threads.y - 1) / threads.y;
+        const dim3 grid((unsigned)((samples + threads.x - 1) / threads.x), (unsigned)(blocks < 65535 ? blocks : 65535), (unsigned)n);
+        switch (in->format.type) {
+        case IMGPIPE_U8: median_bits<uint8_t><<<grid, threads, 0, stream>>>(jobs, launch); break;
+        case IMGPIPE_U16: median_bits<uint16_t><<<grid, threads, 0, stream>>>(jobs, launch); break;
+        default: median_bits<float><<<grid, threads, 0, stream>>>(jobs, launch); break;
+        }
+    });
+}
 
-template <typename T> static median_kernel median_choose(int size) {
-    switch (size) {
-    case 3: return median_pair_3<T>;
-    case 5: return median_pair_5<T>;
-    case 7: return median_pair_7<T>;
-    case 9: return median_pair_9<T>;
-    default: return median_bits<T>;
+/* The height of a block: as many rows as shared memory has room for, up to 16. */
+template <typename N, typename P>
+static int median_window_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+    const imgpipe_info *in = &stage->in;
+    const struct window_image image = {in->width, in->height, in->format.channels, stage->border, (uint32_t)outside};
+    int rows = 16;
+    while (rows > N::rows && median_layout<P>::bytes(rows, N::size, image.channels) > MEDIAN_SHARED) rows /= 2;
+    const int shared = median_layout<P>::bytes(rows, N::size, image.channels);
+    if (shared > 48 * 1024) {
+        cudaError_t failed = cudaFuncSetAttribute(median_window<N, P>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+        if (failed != cudaSuccess) return (int)failed;
+    }
+    return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
+        const int64_t blocks = (tile_rows(jobs.tile, n) + rows - 1) / rows, across = MEDIAN_LANES * P::columns;
+        const dim3 grid((unsigned)((in->width + across - 1) / across), (unsigned)(blocks < 65535 ? blocks : 65535), (unsigned)n);
+        median_window<N, P><<<grid, MEDIAN_THREADS, shared, stream>>>(jobs, image, rows);
+    });
+}
+
+template <typename P>
+static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+    switch (((const struct median_data *)stage->data)->size) {
+    case 3: return median_window_launch<median_net_3<P>, P>(stage, outside, tiles, count, stream);
+    case 5: return median_window_launch<median_net_5<P>, P>(stage, outside, tiles, count, stream);
+    case 7: return median_window_launch<median_net_7<P>, P>(stage, outside, tiles, count, stream);
+    default: return median_bits_launch(stage, outside, tiles, count, stream);
     }
 }
 
 extern "C" int median_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream) {
-    const struct median_data *data = (const struct median_data *)stage->data;
-    const imgpipe_info *in = &stage->in;
     const float value = (float)stage->border_value;
-    struct median_launch launch = {in->width, in->height, in->format.channels, data->size, stage->border, 0};
-    median_kernel kernel;
-    switch (in->format.type) {
-    case IMGPIPE_U8: launch.outside = pixel_u8(value), kernel = median_choose<uint8_t>(data->size); break;
-    case IMGPIPE_U16: launch.outside = pixel_u16(value), kernel = median_choose<uint16_t>(data->size); break;
-    default: launch.outside = median_key(value), kernel = median_choose<float>(data->size); break;
+    cudaStream_t s = (cudaStream_t)stream;
+    switch (stage->in.format.type) {
+    case IMGPIPE_U8: return median_launch_any<median_policy<uint8_t>>(stage, pixel_u8(value), tiles, count, s);
+    case IMGPIPE_U16: return median_launch_any<median_policy<uint16_t>>(stage, pixel_u16(value), tiles, count, s);
+    default: return median_launch_any<median_policy<float>>(stage, median_key(value), tiles, count, s);
     }
-    const dim3 threads(32, 4);
-    const int rows_of_thread = data->size <= MEDIAN_NETWORK_SIZE ? 2 : 1;
-    return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
-        const int64_t samples = in->width * in->format.channels, per_block = (int64_t)threads.y * rows_of_thread;
-        const int64_t blocks = (tile_rows(jobs.tile, n) + per_block - 1) / per_block;
-        const int64_t across = (samples + threads.x - 1) / threads.x;
-        const dim3 grid((unsigned)across, (unsigned)(blocks < 65535 ? blocks : 65535), (unsigned)n);
-        kernel<<<grid, threads, 0, (cudaStream_t)stream>>>(jobs, launch);
-    });
 }
