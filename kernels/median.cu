@@ -8,11 +8,11 @@
 #include "median_network.h"
 #include "median_key.cuh"
 
-#define MEDIAN_MM(a, b)                                                                                             \
-    {                                                                                                               \
-        const typename P::key low = P::least(v[a], v[b]), high = P::most(v[a], v[b]);                               \
-        v[a] = low;                                                                                                 \
-        v[b] = high;                                                                                                \
+#define MEDIAN_MM(a, b)                                                                                                            \
+    {                                                                                                                              \
+        const typename P::key low = P::least(v[a], v[b]), high = P::most(v[a], v[b]);                                              \
+        v[a] = low;                                                                                                                \
+        v[b] = high;                                                                                                               \
     }
 #define MEDIAN_MIN(a, b) v[a] = P::least(v[a], v[b]);
 #define MEDIAN_MAX(a, b) v[b] = P::most(v[a], v[b]);
@@ -86,8 +86,8 @@ static __global__ void __launch_bounds__(MEDIAN_THREADS)
         window_loaded();
         __syncthreads();
         for (int i = threadIdx.x / MEDIAN_LANES; i < image.channels * groups; i += MEDIAN_THREADS / MEDIAN_LANES)
-            median_plane<N, P>(tile, image, planes.base + i / groups * planes.plane_pitch, results.base + i / groups * results.plane_pitch, x0, y,
-                               made, i % groups);
+            median_plane<N, P>(tile, image, planes.base + i / groups * planes.plane_pitch,
+                               results.base + i / groups * results.plane_pitch, x0, y, made, i % groups);
         __syncthreads();
         if (image.channels == 1) continue;
         window_store<T, L::chunks>(tile, image, results, x0, y, made, (int)threadIdx.x, MEDIAN_THREADS);
@@ -105,12 +105,24 @@ struct median_launch {
     int32_t outside; /* key of the constant border */
 };
 
-static __device__ __forceinline__ int32_t key_of(uint8_t v) { return v; }
-static __device__ __forceinline__ int32_t key_of(uint16_t v) { return v; }
-static __device__ __forceinline__ int32_t key_of(float v) { return median_key(v); }
-static __device__ __forceinline__ void put_key(uint8_t *to, int32_t key) { *to = (uint8_t)key; }
-static __device__ __forceinline__ void put_key(uint16_t *to, int32_t key) { *to = (uint16_t)key; }
-static __device__ __forceinline__ void put_key(float *to, int32_t key) { *to = median_from_key(key); }
+static __device__ __forceinline__ int32_t key_of(uint8_t v) {
+    return v;
+}
+static __device__ __forceinline__ int32_t key_of(uint16_t v) {
+    return v;
+}
+static __device__ __forceinline__ int32_t key_of(float v) {
+    return median_key(v);
+}
+static __device__ __forceinline__ void put_key(uint8_t *to, int32_t key) {
+    *to = (uint8_t)key;
+}
+static __device__ __forceinline__ void put_key(uint16_t *to, int32_t key) {
+    *to = (uint16_t)key;
+}
+static __device__ __forceinline__ void put_key(float *to, int32_t key) {
+    *to = median_from_key(key);
+}
 
 /* Row y as the border continues it; NULL outside with the constant border. */
 template <typename T>
@@ -163,7 +175,8 @@ static __global__ void median_bits(const __grid_constant__ struct tile_jobs jobs
     }
 }
 
-static int median_bits_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+static int median_bits_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
+                              cudaStream_t stream) {
     const imgpipe_info *in = &stage->in;
     const int size = ((const struct median_data *)stage->data)->size;
     struct median_launch launch = {in->width, in->height, in->format.channels, size, stage->border, outside};
@@ -171,7 +184,8 @@ static int median_bits_launch(const imgpipe_stage *stage, int32_t outside, const
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t samples = in->width * in->format.channels;
         const int64_t blocks = (tile_rows(jobs.tile, n) + threads.y - 1) / threads.y;
-        const dim3 grid((unsigned)((samples + threads.x - 1) / threads.x), (unsigned)(blocks < 65535 ? blocks : 65535), (unsigned)n);
+        const dim3 grid((unsigned)((samples + threads.x - 1) / threads.x), (unsigned)(blocks < 65535 ? blocks : 65535),
+                        (unsigned)n);
         switch (in->format.type) {
         case IMGPIPE_U8: median_bits<uint8_t><<<grid, threads, 0, stream>>>(jobs, launch); break;
         case IMGPIPE_U16: median_bits<uint16_t><<<grid, threads, 0, stream>>>(jobs, launch); break;
@@ -182,7 +196,8 @@ static int median_bits_launch(const imgpipe_stage *stage, int32_t outside, const
 
 /* The height of a block: as many rows as shared memory has room for, up to 16. */
 template <typename N, typename P>
-static int median_window_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+static int median_window_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
+                                cudaStream_t stream) {
     const imgpipe_info *in = &stage->in;
     const struct window_image image = {in->width, in->height, in->format.channels, stage->border, (uint32_t)outside};
     int rows = 16;
@@ -200,7 +215,8 @@ static int median_window_launch(const imgpipe_stage *stage, int32_t outside, con
 }
 
 template <typename P>
-static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
+                             cudaStream_t stream) {
     switch (((const struct median_data *)stage->data)->size) {
     case 3: return median_window_launch<median_net_3<P>, P>(stage, outside, tiles, count, stream);
     case 5: return median_window_launch<median_net_5<P>, P>(stage, outside, tiles, count, stream);

@@ -35,7 +35,8 @@ template <> struct median_policy<uint8_t> : median_pairs {
     static __device__ __forceinline__ void put(const key (&r)[8], uint4 (&out)[chunks]) {
         uint32_t a = __byte_perm(r[0], r[1], 0x6240), b = __byte_perm(r[2], r[3], 0x6240);
         uint32_t c = __byte_perm(r[4], r[5], 0x6240), d = __byte_perm(r[6], r[7], 0x6240);
-        out[0] = make_uint4(__byte_perm(a, b, 0x5410), __byte_perm(c, d, 0x5410), __byte_perm(a, b, 0x7632), __byte_perm(c, d, 0x7632));
+        out[0] =
+            make_uint4(__byte_perm(a, b, 0x5410), __byte_perm(c, d, 0x5410), __byte_perm(a, b, 0x7632), __byte_perm(c, d, 0x7632));
     }
     typedef window_copy convert;
 };
@@ -87,7 +88,9 @@ template <> struct median_policy<float> {
             row[4 * i] = v.x, row[4 * i + 1] = v.y, row[4 * i + 2] = v.z, row[4 * i + 3] = v.w;
         }
     }
-    static __device__ __forceinline__ key at(const uint32_t (&row)[words], int i) { return (key)row[i + MEDIAN_MARGIN]; }
+    static __device__ __forceinline__ key at(const uint32_t (&row)[words], int i) {
+        return (key)row[i + MEDIAN_MARGIN];
+    }
     static __device__ __forceinline__ void put(const key (&r)[8], uint4 (&out)[chunks]) {
         uint32_t bits[8];
 #pragma unroll
@@ -99,7 +102,8 @@ template <> struct median_policy<float> {
 };
 
 /* The middle of three, of which p <= q. */
-template <typename P> static __device__ __forceinline__ typename P::key median_between(typename P::key a, typename P::key p, typename P::key q) {
+template <typename P>
+static __device__ __forceinline__ typename P::key median_between(typename P::key a, typename P::key p, typename P::key q) {
     return P::most(p, P::least(a, q));
 }
 
@@ -114,7 +118,8 @@ template <typename P> struct median_net_3 {
             key p = P::least(mid[i + 1], mid[i + 2]), q = P::most(mid[i + 1], mid[i + 2]);
 #pragma unroll
             for (int k = 0; k < 2; k++) {
-                key a = P::most(low[i + k], low[i + k + 1], low[i + k + 2]), c = P::least(high[i + k], high[i + k + 1], high[i + k + 2]);
+                key a = P::most(low[i + k], low[i + k + 1], low[i + k + 2]),
+                    c = P::least(high[i + k], high[i + k + 1], high[i + k + 2]);
                 key b = median_between<P>(mid[i + 3 * k], p, q);
                 out[i + k] = P::most(P::least(a, b), P::least(P::most(a, b), c));
             }

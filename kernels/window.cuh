@@ -73,8 +73,9 @@ template <typename T, int C> static __device__ __forceinline__ uint32_t window_j
 /* One chunk of every channel, samples x ... of image row y (-1: beyond a constant border). F turns words of samples into what
  * lies in planes. */
 template <typename T, int C, typename F>
-static __device__ __forceinline__ void window_load_chunk(const imgpipe_tile &tile, const window_image &image, const window_planes &planes,
-                                                         int64_t x, int64_t y, unsigned char *to, F word) {
+static __device__ __forceinline__ void window_load_chunk(const imgpipe_tile &tile, const window_image &image,
+                                                         const window_planes &planes, int64_t x, int64_t y, unsigned char *to,
+                                                         F word) {
     const int samples = window_chunk<T>::samples;
     if (y >= 0 && x >= 0 && x + samples <= image.width) {
         const uint4 *from = (const uint4 *)(tile_in<T>(tile, y) + x * C);
@@ -114,12 +115,14 @@ struct window_copy {
 /* Fills CHUNKS chunks of `rows` rows from column x0, row y0 on. All threads of the block; the caller synchronises after
  * window_loaded(). */
 template <typename T, int C, int CHUNKS, typename F>
-static __device__ __forceinline__ void window_load_as(const imgpipe_tile &tile, const window_image &image, const window_planes &planes,
-                                                      int64_t x0, int64_t y0, int rows, int thread, int threads, F word) {
+static __device__ __forceinline__ void window_load_as(const imgpipe_tile &tile, const window_image &image,
+                                                      const window_planes &planes, int64_t x0, int64_t y0, int rows, int thread,
+                                                      int threads, F word) {
     for (int i = thread; i < rows * CHUNKS; i += threads) {
         int row = i / CHUNKS, chunk = i - row * CHUNKS;
-        window_load_chunk<T, C>(tile, image, planes, x0 + chunk * window_chunk<T>::samples, window_index(image.border, y0 + row, image.height),
-                                planes.base + row * planes.pitch + chunk * 16, word);
+        window_load_chunk<T, C>(tile, image, planes, x0 + chunk * window_chunk<T>::samples,
+                                window_index(image.border, y0 + row, image.height), planes.base + row * planes.pitch + chunk * 16,
+                                word);
     }
 }
 
@@ -160,8 +163,9 @@ template <typename T> static __device__ __forceinline__ void window_store_chunk(
 
 /* Writes CHUNKS chunks of `rows` rows of planes to column x0, row y0 of the output. */
 template <typename T, int C, int CHUNKS>
-static __device__ __forceinline__ void window_store_as(const imgpipe_tile &tile, const window_image &image, const window_planes &planes,
-                                                       int64_t x0, int64_t y0, int rows, int thread, int threads) {
+static __device__ __forceinline__ void window_store_as(const imgpipe_tile &tile, const window_image &image,
+                                                       const window_planes &planes, int64_t x0, int64_t y0, int rows, int thread,
+                                                       int threads) {
     const int samples = window_chunk<T>::samples;
     for (int i = thread; i < rows * CHUNKS; i += threads) {
         int row = i / CHUNKS, chunk = i - row * CHUNKS;
@@ -181,8 +185,9 @@ static __device__ __forceinline__ void window_store_as(const imgpipe_tile &tile,
 }
 
 template <typename T, int CHUNKS>
-static __device__ __forceinline__ void window_store(const imgpipe_tile &tile, const window_image &image, const window_planes &planes,
-                                                    int64_t x0, int64_t y0, int rows, int thread, int threads) {
+static __device__ __forceinline__ void window_store(const imgpipe_tile &tile, const window_image &image,
+                                                    const window_planes &planes, int64_t x0, int64_t y0, int rows, int thread,
+                                                    int threads) {
     switch (image.channels) {
     case 1: window_store_as<T, 1, CHUNKS>(tile, image, planes, x0, y0, rows, thread, threads); break;
     case 2: window_store_as<T, 2, CHUNKS>(tile, image, planes, x0, y0, rows, thread, threads); break;
