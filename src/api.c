@@ -147,7 +147,8 @@ static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error
     /* How the input was stored says something to an output of the same kind only. */
     bool same = job->source->codec && strcmp(job->source->codec, job->encoder->info.name) == 0;
     int sampling = job->options->subsampling;
-    struct sink_options options = {.log = &job->context->log, .level = job->options->level < 0 ? 4 : job->options->level,
+    struct sink_options options = {.log = &job->context->log,
+                                   .isa = job->context->isa, .level = job->options->level < 0 ? 4 : job->options->level,
                                    .quality = job->options->quality ? job->options->quality : 90,
                                    .subsampling = sampling ? sampling : same && job->source->storage.subsampling == 420 ? 420 : 444,
                                    .memory = memory_left(job), .metadata = &job->source->metadata, .storage = same ? &job->source->storage : NULL};

@@ -10,6 +10,7 @@ struct sink;
 
 struct sink_options {
     const struct log *log;
+    int isa;                /* instruction set of kernels */
     int level;              /* 0 … 9 */
     int quality;            /* 1 … 100 */
     int subsampling;        /* 444, 422 or 420 */

@@ -1,7 +1,8 @@
-/* Writing PNG through libpng. Rows are filtered and compressed in commit(), one after another.
+/* Writing PNG: libpng writes the structure and all chunks but IDAT, each of which is a piece that png_piece.c has encoded.
  *
  * As in source_png.c every call into libpng goes through guarded(), the one place with setjmp(), and all state is in the struct. */
 #include "png_meta.h"
+#include "png_piece.h"
 #include "sink.h"
 #include "status.h"
 #include <png.h>
@@ -18,19 +19,9 @@ struct png_sink {
     bool no_memory;
     char reason[200];
     struct png_chunk *chunks; /* metadata */
-    struct sink_piece *piece; /* the argument of write_rows() */
-};
-
-/* Level 0 stores. From 1 on filters make small numbers of smooth pixels; Paeth is the best single one for photographs, whose
- * rests are best coded without matches or with long ones alone (Z_RLE, Z_FILTERED). Trying all filters for each row costs much
- * time, so it is left to the highest levels. */
-static const struct png_effort {
-    int level, strategy, filters;
-} efforts[10] = {
-    {0, Z_DEFAULT_STRATEGY, PNG_FILTER_NONE}, {1, Z_RLE, PNG_FILTER_SUB},        {1, Z_RLE, PNG_FILTER_PAETH},
-    {1, Z_FILTERED, PNG_FILTER_PAETH},        {4, Z_FILTERED, PNG_FILTER_PAETH}, {5, Z_FILTERED, PNG_FILTER_PAETH},
-    {6, Z_FILTERED, PNG_FILTER_PAETH},        {6, Z_FILTERED, PNG_ALL_FILTERS},  {8, Z_FILTERED, PNG_ALL_FILTERS},
-    {9, Z_FILTERED, PNG_ALL_FILTERS},
+    struct png_encoder *encoder;
+    uLong adler;              /* of all pieces committed so far */
+    struct png_part *part;    /* the argument of write_long() */
 };
 
 /* ------------------------------------------------------------------------------------------- libpng's callbacks */
@@ -92,34 +83,53 @@ static void write_header(struct png_sink *s) {
     static const int colors[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
     const imgpipe_info *info = &s->base.info;
     bool wide = info->format.type == IMGPIPE_U16;
-    int level = s->base.options.level;
-    const struct png_effort *effort = &efforts[level < 0 ? 0 : level > 9 ? 9 : level];
     png_set_write_fn(s->png, s, on_write, on_flush);
     png_set_user_limits(s->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_IHDR(s->png, s->png_info, (png_uint_32)info->width, (png_uint_32)info->height, wide ? 16 : 8,
                  colors[info->format.channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
-    png_set_compression_level(s->png, effort->level);
-    png_set_compression_strategy(s->png, effort->strategy);
-    png_set_compression_mem_level(s->png, 9);
-    png_set_compression_buffer_size(s->png, 65536);
-    png_set_filter(s->png, PNG_FILTER_TYPE_BASE, effort->filters);
     png_write_info(s->png, s->png_info);
     for (const struct png_chunk *c = s->chunks; c; c = c->next) png_write_chunk(s->png, c->kind, c->bytes, c->size);
-    if (wide && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(s->png);
 }
 
-static void write_rows(struct png_sink *s) {
-    for (int i = 0; i < s->piece->count; i++) png_write_row(s->png, s->piece->rows + i * s->piece->stride);
+/* More than one chunk can hold: a row of at least 2 GiB. */
+static void write_long(struct png_sink *s) {
+    const size_t head = 8, tail = 4, most = 1 << 30;
+    for (size_t at = head, end = s->part->size - tail; at < end; at += most)
+        png_write_chunk(s->png, (png_const_bytep) "IDAT", s->part->chunk + at, end - at < most ? end - at : most);
 }
 
 static void write_end(struct png_sink *s) {
-    png_write_end(s->png, NULL);
+    png_write_chunk(s->png, (png_const_bytep) "IEND", NULL, 0);
+}
+
+static imgpipe_status png_sink_encode(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
+    struct png_sink *s = (struct png_sink *)sink;
+    piece->encoded = png_encode(s->encoder, piece->y, piece->rows, piece->stride, piece->count);
+    if (piece->encoded) return IMGPIPE_OK;
+    return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory; free some, or use fewer threads (-j)",
+                     outfile_name(sink->out));
+}
+
+static void png_sink_discard(struct sink *sink, struct sink_piece *piece) {
+    struct png_sink *s = (struct png_sink *)sink;
+    if (piece->encoded) png_part_give(s->encoder, piece->encoded);
+    piece->encoded = NULL;
 }
 
 static imgpipe_status png_sink_commit(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
     struct png_sink *s = (struct png_sink *)sink;
-    s->piece = piece;
-    return guarded(s, write_rows, error);
+    struct png_part *part = s->part = piece->encoded;
+    imgpipe_status failed = IMGPIPE_OK;
+    s->adler = adler32_combine(s->adler, part->adler, (z_off_t)part->filtered);
+    png_part_seal(part, (uint32_t)s->adler);
+    if (s->failed || part->size > INT32_MAX)
+        failed = guarded(s, write_long, error);
+    else if (!outfile_write(sink->out, part->chunk, part->size)) {
+        s->failed = s->no_space = true;
+        failed = outfile_fail(sink->out, error);
+    }
+    png_sink_discard(sink, piece);
+    return failed;
 }
 
 static imgpipe_status png_sink_finish(struct sink *sink, imgpipe_error *error) {
@@ -130,11 +140,16 @@ static void png_sink_close(struct sink *sink) {
     struct png_sink *s = (struct png_sink *)sink;
     if (s->png) png_destroy_write_struct(&s->png, &s->png_info);
     png_chunks_free(s->chunks);
+    png_encoder_free(s->encoder);
     free(s);
 }
 
-static const struct sink_ops png_ops = {
-    .name = "png", .commit = png_sink_commit, .finish = png_sink_finish, .close = png_sink_close};
+static const struct sink_ops png_ops = {.name = "png",
+                                        .encode = png_sink_encode,
+                                        .commit = png_sink_commit,
+                                        .discard = png_sink_discard,
+                                        .finish = png_sink_finish,
+                                        .close = png_sink_close};
 
 static imgpipe_status png_sink_open(struct outfile *out, const imgpipe_info *info, const struct sink_options *options,
                                     struct sink **sink, imgpipe_error *error) {
@@ -149,11 +164,13 @@ static imgpipe_status png_sink_open(struct outfile *out, const imgpipe_info *inf
         s->base.info = *info;
         s->base.out = out;
         s->base.options = *options;
-        s->base.piece_rows = sink_piece_rows(info);
+        s->base.piece_rows = png_piece_rows(info, options->level);
+        s->adler = adler32(0, NULL, 0);
+        s->encoder = png_encoder_new(info, options->level, options->isa, s->base.piece_rows);
         s->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, s, on_error, on_warning, s, on_malloc, on_free);
         if (s->png) s->png_info = png_create_info_struct(s->png);
     }
-    if (!s || !s->png_info || !png_chunks_make(options->metadata, &s->chunks)) {
+    if (!s || !s->encoder || !s->png_info || !png_chunks_make(options->metadata, &s->chunks)) {
         if (s) png_sink_close(&s->base);
         return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory; free some", outfile_name(out));
     }

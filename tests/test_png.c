@@ -211,7 +211,8 @@ static imgpipe_status write_image(const char *path, const imgpipe_image *image, 
                                        .count = (int)(left < sink->piece_rows ? left : sink->piece_rows),
                                        .rows = (unsigned char *)image->pixels + y * image->stride,
                                        .stride = image->stride};
-            status = sink->ops->commit(sink, &piece, error);
+            status = sink->ops->encode(sink, &piece, error);
+            if (!status) status = sink->ops->commit(sink, &piece, error);
         }
         if (!status) status = sink->ops->finish(sink, error);
         sink_close(sink);
@@ -278,7 +279,8 @@ static void test_full_disk(void) {
     struct sink_options options = {.log = &test_log};
     if (!check(outfile_open("/dev/full", false, &out, &error) == IMGPIPE_OK, "/dev/full", error.message)) return;
     check(encoder_find("png")->open(out, &image.info, &options, &sink, &error) == IMGPIPE_OK, "/dev/full", error.message);
-    struct sink_piece piece = {.count = 1000, .rows = image.pixels, .stride = 3000};
+    struct sink_piece piece = {.count = sink->piece_rows, .rows = image.pixels, .stride = 3000};
+    check(sink->ops->encode(sink, &piece, &error) == IMGPIPE_OK, "/dev/full", error.message);
     imgpipe_status status = sink->ops->commit(sink, &piece, &error);
     check(status == IMGPIPE_ERROR_OUTPUT && strstr(error.message, "disk is full"), "/dev/full", "a full disk is not reported");
     check(sink->ops->finish(sink, &error) == IMGPIPE_ERROR_OUTPUT, "/dev/full", "finish() forgets the failure");

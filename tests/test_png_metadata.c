@@ -183,6 +183,7 @@ static struct source *write_and_open(const struct metadata *metadata, struct fil
     check(outfile_open(path, false, &out, error) == IMGPIPE_OK, path, error->message);
     imgpipe_info info = {WIDTH, 1, {IMGPIPE_U8, 1, false}};
     check(encoder_find("png")->open(out, &info, &options, &sink, error) == IMGPIPE_OK, path, error->message);
+    check(sink->ops->encode(sink, &piece, error) == IMGPIPE_OK, path, error->message);
     check(sink->ops->commit(sink, &piece, error) == IMGPIPE_OK && sink->ops->finish(sink, error) == IMGPIPE_OK, path,
           error->message);
     sink_close(sink);
