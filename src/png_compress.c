@@ -43,7 +43,7 @@ struct png_compressor {
 };
 
 /* Choices of the shortest run that becomes a match, from the fastest on. */
-enum { RUN_SHORT = 4, RUN_MIDDLE = 8, RUN_LONG = 16 };
+enum { RUN_SHORT = 4, RUN_MIDDLE = 6, RUN_LONG = 12 };
 
 /* ---------------------------------------------------------------------------------------------------------- memory */
 
@@ -159,12 +159,12 @@ static enum coder choose_coder(struct png_compressor *c, size_t n, unsigned *lea
     uint64_t middle = sample_bits(c, n, RUNS, RUN_MIDDLE, NULL), longer = sample_bits(c, n, RUNS, RUN_LONG, NULL);
     uint64_t allowed = bits + bits / 256;
     *least = longer <= allowed ? RUN_LONG : middle <= allowed ? RUN_MIDDLE : RUN_SHORT;
-    if (!c->effort->search.ways || bits * 4 > size * 7) return RUNS;
+    if (!c->effort->search.ways || bits * 2 > size * 5) return RUNS;
     size_t large = n < STRINGS_SAMPLE ? n : STRINGS_SAMPLE;
     bits = png_block_bits(c->code, c->filtered + (n - large) / 2, c->sequences,
                           c->code->runs(c->filtered + (n - large) / 2, large, *least, c->sequences));
     uint64_t strings = sample_bits(c, n, MATCHES, 0, NULL);
-    return strings < bits - bits / 16 ? MATCHES : RUNS;
+    return strings < bits - bits / 32 ? MATCHES : RUNS;
 }
 
 /* ------------------------------------------------------------------------------------------------- high levels: trials */
