@@ -33,10 +33,16 @@
 /* Both radii at most. 64 weights of both axes also fit a kernel parameter, and H stays below 256 * 128. */
 #define BLUR_FIXED_RADIUS 62
 
-PIXEL_FN uint32_t blur_fixed_product(uint32_t weight, uint32_t sum) { return weight * sum >> 16; }
+PIXEL_FN uint32_t blur_fixed_product(uint32_t weight, uint32_t sum) {
+    return weight * sum >> 16;
+}
 /* What S starts from; the second pass adds what rounds at the end. */
-PIXEL_FN uint32_t blur_fixed_start(int radius) { return (uint32_t)(radius + 1) / 2; }
-PIXEL_FN uint32_t blur_fixed_start_along(int radius) { return blur_fixed_start(radius) + (1u << (BLUR_FIXED_BITS - 1)); }
+PIXEL_FN uint32_t blur_fixed_start(int radius) {
+    return (uint32_t)(radius + 1) / 2;
+}
+PIXEL_FN uint32_t blur_fixed_start_along(int radius) {
+    return blur_fixed_start(radius) + (1u << (BLUR_FIXED_BITS - 1));
+}
 
 /* stage->data. `weights` is also stage->constants: 2 ry + 1 of the column, then 2 rx + 1 of the row. */
 struct blur_plan {
@@ -86,9 +92,11 @@ static inline struct blur_fixed_layout blur_fixed_layout(const struct blur_plan 
     int64_t block = ((4 * halo > 1536 ? 4 * halo : 1536) + 191) / 192 * 192;
     layout.block = block < width * channels ? block : width * channels;
     layout.lanes = 2 * plan->ry + BLUR_ROWS <= 40 ? 256 : 128;
+    /* BLUR_ROWS is even, so there is room for the row more of an odd count. */
     layout.source = (2 * plan->ry + BLUR_ROWS) * layout.lanes;
-    layout.vertical_row = (layout.block + halo + 255) / 256 * 256 + 64;
-    layout.total = (int64_t)sizeof(uint16_t) * (layout.source + BLUR_ROWS * layout.vertical_row + layout.block) + 64;
+    /* The last vectors of a row read up to five of the widest beyond it. */
+    layout.vertical_row = (layout.block + halo + 255) / 256 * 256 + 192;
+    layout.total = (int64_t)sizeof(uint16_t) * (layout.source + BLUR_ROWS * layout.vertical_row) + 64;
     return layout;
 }
 
