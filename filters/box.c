@@ -48,7 +48,9 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     stage->identity = plan->n == 1;
     box_outside(plan, format, stage->border_value);
 
-    stage->cost = format.type == IMGPIPE_F32 ? 0.2 + 0.04 * (plan->width + plan->height) : 0.8;
+    stage->cost = format.type == IMGPIPE_F32                               ? 0.2 + 0.04 * (plan->width + plan->height)
+                  : format.type == IMGPIPE_U8 && plan->n <= BOX_NARROW_MAX ? 0.5
+                                                                           : 0.8;
     stage->rows = KERNEL_PICK(box, stage->isa)->rows;
     size_t samples = (size_t)format.channels * (size_t)(stage->in.width + 2 * plan->rx);
     if (format.type != IMGPIPE_F32) stage->state_size = samples * (format.type == IMGPIPE_U16 && format.alpha ? 8 : 4);

@@ -13,7 +13,7 @@ struct box_window {
     bool first; /* the chunk at the start of the row */
     const void *columns;
     void *totals;
-    uint32_t *work[2];
+    void *work[2];
 };
 
 /* An integer below 2^52 as a double by the bits of the mantissa: AVX2 has no conversion from 64 bits. */
@@ -95,31 +95,17 @@ static void finish_alpha_float_u8(const struct box_plan *plan, const void *total
 #undef TOTAL
 #undef NAME
 
-static void add_to(uint32_t *restrict sum, const uint32_t *a, const uint32_t *b, int64_t count) {
-    for (int64_t i = 0; i < count; i++) sum[i] = a[i] + b[i];
-}
-
-/* The same as window_32_32 for narrow windows, without its chain of additions: sums of 1, 2, 4, … columns, and of these
- * the ones that make up the binary digits of the width. The width is odd. */
-static void window_doubling(const struct box_window *window, int64_t count) {
-    int channels = window->channels, width = window->width, offset = 1, work = 0;
-    const uint32_t *power = window->columns, *sum = power;
-    for (int digit = 2; digit <= width; digit *= 2) {
-        add_to(window->work[work], power, power + (int64_t)(digit / 2) * channels, count + (int64_t)(width - digit) * channels);
-        power = window->work[work];
-        work = !work;
-        if (!(width & digit)) continue;
-        if (sum == window->totals) {
-            uint32_t *restrict totals = window->totals;
-            const uint32_t *add = power + (int64_t)offset * channels;
-            for (int64_t i = 0; i < count; i++) totals[i] += add[i];
-        } else
-            add_to(window->totals, sum, power + (int64_t)offset * channels, count);
-        sum = window->totals;
-        offset += digit;
-    }
-    if (width == 1) memcpy(window->totals, window->columns, (size_t)count * sizeof(uint32_t));
-}
+#define COLUMN uint32_t
+#define NAME(x) x##_32
+#include "box_doubling.h"
+#undef COLUMN
+#undef NAME
+#define COLUMN uint16_t
+#define NAME(x) x##_16
+#include "box_doubling.h"
+#undef COLUMN
+#undef NAME
+#include "box_narrow.h"
 
 /* ---- f32 */
 
@@ -199,11 +185,13 @@ struct box_steps {
 /* u8: n < 2^14 makes 2^-23 * 256 less than 1 / (2n), and S + h < 2^23. u16: the same for 2^16 and n < 2^6. Sums of u16
  * need 64 bits when n passes 2^16. */
 static struct box_steps box_steps(const struct box_plan *plan, imgpipe_format format) {
-    void (*narrow)(const struct box_window *, int64_t) = plan->width <= BOX_DOUBLING_MAX ? window_doubling : window_32_32;
+    void (*narrow)(const struct box_window *, int64_t) = plan->width <= BOX_DOUBLING_MAX ? window_doubling_32 : window_32_32;
     if (format.type == IMGPIPE_U8 && format.alpha && plan->n <= 256)
         return (struct box_steps){4, 4, begin_alpha_u8, slide_alpha_u8, narrow, finish_alpha_float_u8};
     if (format.type == IMGPIPE_U8 && format.alpha)
         return (struct box_steps){4, 8, begin_alpha_u8, slide_alpha_u8, window_32_64, finish_alpha_u8};
+    if (format.type == IMGPIPE_U8 && plan->n <= BOX_NARROW_MAX && plan->width <= BOX_DOUBLING_MAX)
+        return (struct box_steps){2, 2, begin_narrow, slide_narrow, window_doubling_16, finish_narrow};
     if (format.type == IMGPIPE_U8)
         return (struct box_steps){4, 4, begin_u8, slide_u8, narrow, plan->n < 1 << 14 ? finish_float_u8 : finish32_u8};
     if (format.type == IMGPIPE_U16 && format.alpha)
@@ -226,8 +214,8 @@ static void box_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
     char *totals = columns - channels * steps.column_size + layout.columns + channels * steps.total_size;
     char *work = totals - channels * steps.total_size + layout.totals;
     struct box_window window = {.width = plan->width, .channels = channels, .totals = totals};
-    window.work[0] = (uint32_t *)work;
-    window.work[1] = (uint32_t *)(work + layout.work);
+    window.work[0] = work;
+    window.work[1] = work + layout.work;
     memset(columns - channels * steps.column_size, 0, (size_t)(channels * steps.column_size));
     if (rows->first && steps.begin)
         for (int k = 0; k < last; k++)

@@ -30,6 +30,8 @@ struct box_plan {
 #define BOX_CHUNK 2048
 /* Windows up to this width add up sums of powers of two, wider ones slide. */
 #define BOX_DOUBLING_MAX 31
+/* Windows of u8 without alpha up to this many samples have sums of 16 bits. */
+#define BOX_NARROW_MAX 255
 struct box_layout {
     int64_t chunk; /* samples */
     int64_t columns, totals, work, total;
