@@ -60,10 +60,12 @@ static int open_context(struct lane *lane, int threads, int share, int64_t runs)
 /* --------------------------------------------------------------------------------------------------- lanes */
 
 /* The next job, or NULL when there is none or none is to be begun. */
-static struct job *next_job(struct batch *batch) {
+static struct job *next_job(struct batch *batch, struct lane *lane) {
     pthread_mutex_lock(&batch->lock);
     struct job *job = NULL;
     if (!batch->stop && !signals_caught() && batch->next < batch->queued) job = batch->queue[batch->next++];
+    if (job) job_look(job); /* it may have changed since it was found */
+    lane->job = job;
     pthread_mutex_unlock(&batch->lock);
     return job;
 }
@@ -72,7 +74,7 @@ static void *lane_main(void *argument) {
     struct lane *lane = argument;
     struct batch *batch = lane->batch;
     struct job *job;
-    while ((job = next_job(batch))) {
+    while ((job = next_job(batch, lane))) {
         if (work_do(lane, job)) continue;
         pthread_mutex_lock(&batch->lock);
         batch->deferred[batch->deferred_count++] = job;
@@ -85,10 +87,21 @@ static void *lane_main(void *argument) {
     return NULL;
 }
 
-/* Waits for the lanes. A signal only shows in next_job(), so nothing has to be done here but to wait. */
+/* Nanoseconds between looks at signals. */
+#define TICK 200000000
+
+/* Once a signal came, lanes that wait for somebody else are woken, again and again, since they may just be about to wait. */
 static void await_lanes(struct batch *batch, struct lane *lanes, int count) {
     pthread_mutex_lock(&batch->lock);
-    while (batch->lanes_running > 0) pthread_cond_wait(&batch->change, &batch->lock);
+    while (batch->lanes_running > 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TICK;
+        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+        pthread_cond_timedwait(&batch->change, &batch->lock, &until);
+        for (int i = 0; signals_caught() && i < count; i++)
+            if (lanes[i].job && (signals_count() > 1 || !S_ISREG(lanes[i].job->mode))) signals_wake(lanes[i].thread);
+    }
     pthread_mutex_unlock(&batch->lock);
     for (int i = 0; i < count; i++) pthread_join(lanes[i].thread, NULL);
 }
@@ -124,6 +137,8 @@ static int run_alone(struct batch *batch, struct job **jobs, int64_t count) {
         pthread_mutex_lock(&batch->lock);
         bool stop = batch->stop || (signals_caught() && batch->many);
         pthread_mutex_unlock(&batch->lock);
+        lane.job = jobs[i];
+        if (!stop) job_look(lane.job);
         if (!stop) work_do(&lane, jobs[i]);
     }
     imgpipe_context_free(&lane.context);

@@ -14,10 +14,10 @@
 
 /* ---------------------------------------------------------------------------------------- report and dry run */
 
-bool folder_open_report(const struct options *o, struct console *console, const struct jobs *jobs, FILE **report) {
+int folder_open_report(const struct options *o, struct console *console, const struct jobs *jobs, FILE **report) {
     struct stat st;
     *report = NULL;
-    if (!o->report) return true;
+    if (!o->report) return EXIT_DONE;
     bool there = strcmp(o->report, "-") != 0 && stat(o->report, &st) == 0 && S_ISREG(st.st_mode);
     for (int64_t i = 0; i < jobs->count; i++) {
         const struct job *job = &jobs->list[i];
@@ -25,11 +25,11 @@ bool folder_open_report(const struct options *o, struct console *console, const 
         bool output = job->out && path_compare(job->out, o->report) == 0;
         if (!input && !output) continue;
         console_error(console, "--report: '%s' is an %s of this run; name another file", o->report, input ? "input" : "output");
-        return false;
+        return EXIT_USAGE;
     }
     *report = strcmp(o->report, "-") == 0 ? stdout : fopen(o->report, "we");
     if (!*report) console_error(console, "--report: cannot write '%s': %s; name another file", o->report, strerror(errno));
-    return *report != NULL;
+    return *report ? EXIT_DONE : EXIT_OUTPUT;
 }
 
 int folder_close_report(const struct options *o, struct console *console, FILE *report) {
@@ -184,14 +184,16 @@ static bool has_work(const struct plan *plan) {
 
 static int execute(struct plan *plan, struct batch *batch) {
     const struct options *o = plan->options;
+    int status = folder_open_report(o, plan->console, &plan->jobs, &batch->report);
+    if (status) return status;
+    FILE *report = batch->report;
     int fault = plan->roles->out && has_work(plan) ? path_make_folder(plan->roles->out) : 0;
     if (fault) {
         console_error(plan->console, "cannot make the folder '%s': %s; name another place", plan->roles->out, strerror(fault));
+        folder_close_report(o, plan->console, report);
         return EXIT_OUTPUT;
     }
-    if (!folder_open_report(o, plan->console, &plan->jobs, &batch->report)) return o->report && fault ? EXIT_OUTPUT : EXIT_USAGE;
-    FILE *report = batch->report;
-    int status = batch_run(batch);
+    status = batch_run(batch);
     return batch_graver(status, folder_close_report(o, plan->console, report));
 }
 

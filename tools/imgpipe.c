@@ -41,7 +41,7 @@ static int run_image(const struct options *o, struct console *console, const str
     batch.totals.wanted = batch.totals.images = 1;
     batch.totals.sum = imgpipe_report_default();
     FILE *report;
-    int status = folder_open_report(o, console, &jobs, &report) ? EXIT_DONE : EXIT_USAGE;
+    int status = folder_open_report(o, console, &jobs, &report);
     if (!status) {
         batch.report = report;
         status = batch_run(&batch);

@@ -17,12 +17,19 @@ static void on_signal(int number) {
     count++;
 }
 
+/* Has only to be there: it is what ends a system call. */
+static void on_wake(int number) {
+    (void)number;
+}
+
 void signals_handle(int tries) {
     struct sigaction action = {.sa_handler = on_signal};
     tries_left = tries;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_wake;
+    sigaction(SIGUSR1, &action, NULL);
     /* A closed pipe is an error of write(), so that the temporary files are removed. */
     signal(SIGPIPE, SIG_IGN);
     /* So is a file that grows beyond `ulimit -f`. */
@@ -35,4 +42,8 @@ int signals_caught(void) {
 
 int signals_count(void) {
     return count;
+}
+
+void signals_wake(pthread_t thread) {
+    pthread_kill(thread, SIGUSR1);
 }

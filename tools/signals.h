@@ -1,6 +1,7 @@
 /* SIGINT and SIGTERM, from which the command ends in an orderly way. */
 #ifndef SIGNALS_H
 #define SIGNALS_H
+#include <pthread.h>
 
 /* `tries`: with the how many-th signal the program ends at once, with whatever it leaves. Closed pipes and files that grow too large
  * become errors of write(). */
@@ -8,4 +9,6 @@ void signals_handle(int tries);
 /* The last signal that came, or 0, and how many came. Any thread. */
 int signals_caught(void);
 int signals_count(void);
+/* Interrupts what a thread waits for in the system, such as the other end of a pipe: a signal reaches one thread only. */
+void signals_wake(pthread_t thread);
 #endif

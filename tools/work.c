@@ -184,8 +184,6 @@ bool work_do(struct lane *lane, struct job *job) {
     struct batch *batch = lane->batch;
     imgpipe_error error = {.place = -1};
     imgpipe_report report = imgpipe_report_default();
-    lane->job = job;
-    job_look(job);
     imgpipe_status status = run(lane, job, &report, &error);
     if (status == IMGPIPE_ERROR_MEMORY && lane->shared) return false;
     if (status == IMGPIPE_OK && batch->many) note(batch, job, &report);

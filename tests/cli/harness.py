@@ -15,6 +15,7 @@ class Tally:
     failures = 0
     checks = 0
     current = ""
+    long = False  # the runs that take long, too
 
 
 def check(right, *what):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The command line: exit statuses, messages and marks, where OUT is, folders, pipes, signals, and what is left on disk.
 
-usage: test_cli.py IMGPIPE [PATTERN]      prints one line for every failing check; exit status 1 if there is one
+usage: test_cli.py IMGPIPE [--long] [PATTERN]      prints one line for every failing check; exit status 1 if there is one
 """
 import fnmatch
 import os
@@ -14,14 +14,20 @@ if len(sys.argv) < 2:
 
 import breaks
 import files
+import folders
+import folders_break
+import folders_run
 import pipes
 import usage
 from harness import Tally, check, png, read, write
 
 
 def main():
-    pattern = sys.argv[2] if len(sys.argv) > 2 else "*"
-    for name, test in [*vars(usage).items(), *vars(files).items(), *vars(breaks).items(), *vars(pipes).items()]:
+    arguments = [argument for argument in sys.argv[2:] if argument != "--long"]
+    Tally.long = len(arguments) < len(sys.argv) - 2
+    pattern = arguments[0] if arguments else "*"
+    modules = (usage, files, breaks, pipes, folders, folders_run, folders_break)
+    for name, test in [item for module in modules for item in vars(module).items()]:
         if not name.startswith("test_") or not fnmatch.fnmatch(name, pattern):
             continue
         Tally.current = name

@@ -1,0 +1,190 @@
+"""Runs over many images: what goes wrong with one, and with all."""
+import os
+import random
+import re
+import resource
+import signal
+import subprocess
+import time
+
+from folders import found, holds, tree
+from harness import PROGRAM, Tally, check, environment, expect, is_png, png, read, run, write
+
+
+def temporaries(folder):
+    return [name for place, _, files in os.walk(folder) for name in files
+            if name.startswith(".imgpipe-") and os.path.basename(place) != ".imgpipe"]
+
+
+def start(*args):
+    return subprocess.Popen([PROGRAM, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                            env=environment())
+
+
+def noise(folder, count, side=150):
+    """Images that take some time."""
+    os.makedirs(folder, exist_ok=True)
+    for number in range(count):
+        write(f"{folder}/{number:04}.pgm", b"P5\n%d %d\n255\n" % (side, side) + random.Random(number).randbytes(side * side))
+
+
+def test_failures_stop_nothing():
+    tree(*(f"in/{n}.png" for n in range(6)))
+    write("in/2.png", png(60, 60)[:-20])
+    write("in/4.png", b"no image")
+    result = expect(1, "in", "-f", "gray", "out/", says="4 of 6 images done, 2 failed")
+    check(all(f"failed: 'in/{n}.png'" in result.err for n in (2, 4)), "the summary does not name the failures:", result)
+    holds("out", "0.png", "1.png", "3.png", "5.png")
+    result = expect(1, "in", "-f", "gray", "-j1", "--fail-fast", "out2/", says="not done")
+    check("1 failed" in result.err and len(found("out2")) < 4, "--fail-fast goes on:", result)
+    result = expect(1, "-q", "in", "-f", "gray", "out3/", says="in/4.png")
+    check("images done" not in result.err, "-q shows the summary:", result)
+
+
+def test_misfit_of_a_chain():
+    tree("in/a.png", "in/b.png")
+    result = expect(2, "in", "-f", "hist=min=9:max=5", "out/", says="above max")
+    check("'in/a.png' failed" in result.err and "0 of 2 images done, 2 failed" in result.err, result)
+
+
+def test_vanished_and_changed():
+    noise("in", 40, side=300)
+    os.symlink("nowhere.png", "in/gone.png")
+    expect(1, "in", "-f", "gray", "out/", says="40 of 41 images done, 1 failed")
+    # One image is a named pipe, so that the others can be changed between their listing and their turn.
+    os.mkfifo("slow.png")
+    tree("later.png")
+    process = start("slow.png", "later.png", "-j1", "-f", "gray", "out2/")
+    time.sleep(0.3)
+    os.remove("later.png") if os.path.exists("later.png") else None
+    write("slow.png", png(5, 5))
+    process.communicate(timeout=60)
+    check(process.returncode in (0, 1), process.returncode)
+    # A file that grows while it is read.
+    write("grows.pgm", b"P5\n4000 4000\n255\n" + bytes(16000000))
+    process = start("grows.pgm", "-f", "median=15", "-j1", "grown.png")
+    time.sleep(0.15)
+    with open("grows.pgm", "ab") as file:
+        file.write(b"more")
+    err = process.communicate(timeout=120)[1].decode()
+    check(process.returncode == 1 and "changed while it was read" in err and not os.path.exists("grown.png"), process.returncode, err)
+
+
+def test_output_folders():
+    tree("in/a.png", "in/s/b.png")
+    os.mkdir("out")
+    write("out/s", b"a file where a folder should be")
+    expect(1, "-r", "in", "-f", "gray", "out", says="1 of 2 images done, 1 failed")
+    write("file", b"")
+    expect(4, "-r", "in", "-f", "gray", "file/", says="'file/'")
+    if os.geteuid() != 0:
+        os.mkdir("locked")
+        os.chmod("locked", 0o555)
+        expect(1, "-r", "in", "-f", "gray", "locked", says="locked")
+        expect(4, "-r", "in", "-f", "gray", "locked/new/", says="locked/new")
+    elif os.path.isdir("/proc"):
+        expect(4, "-r", "in", "-f", "gray", "/proc/new/", says="/proc/new")
+
+
+def test_full_disk():
+    tree(*(f"in/{n}.png" for n in range(8)))
+    os.mkdir("out")
+    os.symlink("/dev/full", "out/3.png")
+    result = expect(4, "in", "-f", "gray", "-j1", "--overwrite", "always", "out", says="No space left")
+    check("not done" in result.err and not temporaries("out"), "a full disk does not end the run:", result)
+    process = subprocess.run([PROGRAM, "in", "-f", "gray", "out2/"], stderr=subprocess.PIPE, env=environment(),
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20)))
+    check(process.returncode in (1, 4) and found("out2") == [] and not temporaries("out2"), "too small a limit of sizes:", process)
+
+
+def test_signals_of_a_run():
+    noise("in", 120)
+    for number, want in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        process = start("in", "-f", "median=31,median=31,median=31", "--format", "png", f"out{want}/")
+        for _ in range(200):
+            time.sleep(0.02)
+            if os.path.isdir(f"out{want}") and found(f"out{want}"):
+                break
+        process.send_signal(number)
+        err = process.communicate(timeout=60)[1].decode()
+        done = found(f"out{want}")
+        check(process.returncode == want, "after", number, "the status is", process.returncode, err)
+        check(0 < len(done) < 120 and "not done" in err and "stopped by a signal" in err, len(done), err)
+        check(all(is_png(read(f"out{want}/{name}")) for name in done) and not temporaries(f"out{want}"), "a part of a file is left")
+        expect(0, "in", "-f", "median=31,median=31,median=31", "--format", "png", f"out{want}/", "--resume",
+               says=f"all 120 images done, {len(done)} by earlier runs")
+
+
+def test_signal_while_a_pipe_is_silent():
+    os.mkfifo("pipe.png")
+    tree("a.png")
+    process = start("pipe.png", "a.png", "-f", "gray", "out/")
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    err = process.communicate(timeout=20)[1].decode()
+    check(process.returncode == 143, "a silent pipe is waited for:", process.returncode, err)
+
+
+def test_kill_and_resume():
+    noise("in", 60, side=100)
+    args = ("in", "-f", "median=9,blur=2", "--format", "png")
+    expect(0, *args, "want/", says="all 60")
+    rounds, seed = (50, 1) if Tally.long else (5, random.randrange(1 << 30))
+    dice = random.Random(seed)
+    for _ in range(rounds):
+        process = start(*args, "out/", "--resume")
+        time.sleep(dice.uniform(0, 0.25))
+        process.kill()
+        process.communicate()
+        wrong = [name for name in (found("out") if os.path.isdir("out") else [])
+                 if not name.startswith(".imgpipe-") and read(f"out/{name}") != read(f"want/{name}")]
+        check(not wrong, "seed", seed, "after SIGKILL these are not whole:", wrong)
+    whole = len([name for name in found("out") if not name.startswith(".imgpipe-")]) if os.path.isdir("out") else 0
+    result = expect(0, *args, "out/", "--resume", says="all 60 images done")
+    proven = int((re.search(r"(\d+) by earlier runs", result.err) or [0, 0])[1])
+    check(whole - 3 * rounds <= proven <= whole, "seed", seed, "of", whole, "whole images", proven, "were taken for done")
+    check(found("out") == found("want") and not temporaries("out"), "seed", seed, "the next run leaves", temporaries("out"))
+    check(all(read(f"out/{name}") == read(f"want/{name}") for name in found("want")), "seed", seed, "the results differ")
+
+
+def test_two_runs_at_once():
+    noise("in", 60, side=100)
+    for more in ((), ("--resume",), ("--overwrite", "always")):
+        folder = "both" + "".join(more)
+        first, second = (start("in", "-f", "median=9", "--format", "png", f"{folder}/", *more) for _ in range(2))
+        errs = [process.communicate(timeout=120)[1].decode() for process in (first, second)]
+        check(all(process.returncode in ((0,) if more else (0, 1)) for process in (first, second)), more, errs)
+        check(len(found(folder)) == 60 and all(is_png(read(f"{folder}/{name}")) for name in found(folder)), more, errs)
+        check(not temporaries(folder), "temporary files are left:", temporaries(folder))
+        check(not any("failed" in err for err in errs), more, errs)
+        expect(0, "in", "-f", "median=9", "--format", "png", f"{folder}/", "--resume", says="all 60")
+
+
+def test_few_open_files():
+    noise("in", 40, side=20)
+    process = subprocess.run([PROGRAM, "in", "-f", "gray", "-j4", "--format", "png", "out/"], stderr=subprocess.PIPE, env=environment(),
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
+    check(process.returncode == 0 and len(found("out")) == 40, "with 40 open files:", process)
+
+
+def test_more_memory_than_a_lane_has():
+    noise("in", 6, side=30)
+    write("in/large.bmp", b"")
+    expect(0, "in/0000.pgm", "-f", "", "in/large.bmp") if os.path.getsize("in/large.bmp") else os.remove("in/large.bmp")
+    expect(0, "in", "-f", "gray", "-j4", "--memory", "8M", "--format", "png", "out/", says="all 6")
+
+
+def peak(args):
+    process = subprocess.Popen([PROGRAM, *args], stderr=subprocess.DEVNULL, env=environment())
+    status, usage = os.wait4(process.pid, 0)[1:]
+    return os.waitstatus_to_exitcode(status), usage.ru_maxrss
+
+
+def test_memory_is_flat():
+    if "sanitize" in run("--version").err:
+        return
+    many = 10000 if Tally.long else 600
+    noise("few", 50, side=60)
+    noise("many", many, side=60)
+    (one, small), (two, large) = peak(("few", "-f", "blur", "--format", "png", "a/")), peak(("many", "-f", "blur", "--format", "png", "b/"))
+    check(one == 0 and two == 0 and large < small + 4000 + many, "memory grows with the number of images:", small, large, "KiB")
