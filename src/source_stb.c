@@ -186,8 +186,9 @@ static imgpipe_status bmp_check(const struct stb *s, imgpipe_error *error) {
     uint64_t width = get32(b + 18), height = get32(b + 22);
     if (height > INT_MAX) height = (uint64_t)(UINT32_MAX - height) + 1;
     uint64_t row = (width * depth + 31) / 32 * 4;
+    if (row == 0) return IMGPIPE_OK; /* no pixels, which is found out with the size; its rows without end are not walked */
     if (depth != 1 && depth != 4 && depth != 8) return stb_refuse(s, error, "%u bits a pixel are not supported", depth);
-    if (offset < 14 + header || offset > s->size || (row && (s->size - offset) / row + 1 < height))
+    if (offset < 14 + header || offset > s->size || (s->size - offset) / row + 1 < height)
         return stb_refuse(s, error, "truncated or broken: it does not hold its pixels");
     unsigned entries = (offset - 14 - header) / 4;
     for (uint64_t y = 0; y < height && entries < 1u << depth; y++) {
