@@ -146,7 +146,7 @@ def test_reasons_of_failed_writes():
 def test_file_size_limit():
     write("large.png", png(300, 300))
     for kind in ("png", "ppm", "pfm", "bmp"):
-        process = subprocess.run([PROGRAM, "-q", "large.png", "-f", "invert", f"out.{kind}"], stderr=subprocess.PIPE,
+        process = subprocess.run([PROGRAM, "-q", "--level", "0", "large.png", "-f", "invert", f"out.{kind}"], stderr=subprocess.PIPE,
                                  env=environment(),
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
         check(process.returncode == 4 and b"ulimit -f" in process.stderr, "with `ulimit -f`:", process)
