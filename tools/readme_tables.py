@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of README.md from what the command says of itself.
+"""Writes the tables of README.md from what the command says of itself, and from tools/format_table.py.
 
 usage: readme_tables.py IMGPIPE [--check]      --check: changes nothing; exit status 1 if README.md is not up to date
 
@@ -10,6 +10,9 @@ import os
 import re
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+import format_table
 
 README = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "README.md")
 TYPES = {"u8": "8 bit", "u16": "16 bit", "f32": "float"}
@@ -47,7 +50,11 @@ def formats(program):
     return table(["kind", "extensions", "what", "read", "written with", "read by rows"], rows)
 
 
-TABLES = {"filters": filters, "formats": formats}
+def kept(_program):
+    return table(["kind", *format_table.COLUMNS], format_table.rows())
+
+
+TABLES = {"filters": filters, "formats": formats, "kept": kept}
 
 
 def filled(text, program):
