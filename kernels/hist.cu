@@ -19,8 +19,12 @@ struct geometry {
 };
 
 /* Rows of a tile in pieces of `samples`; a warp takes piece warp_first(), then every warp_step()-th. */
-__device__ __forceinline__ uint32_t warp_first() { return blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; }
-__device__ __forceinline__ uint32_t warp_step() { return gridDim.x * (blockDim.x / 32); }
+__device__ __forceinline__ uint32_t warp_first() {
+    return blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+}
+__device__ __forceinline__ uint32_t warp_step() {
+    return gridDim.x * (blockDim.x / 32);
+}
 
 template <typename T> struct piece {
     const T *row;
@@ -35,48 +39,64 @@ __device__ __forceinline__ uint32_t piece_count(const imgpipe_tile &tile, const 
     return (uint32_t)(tile.out_rect.y1 - tile.out_rect.y0) * g.segments;
 }
 
-/* ---- 8 bits: table[channel][value][column] */
+/* ---- 8 bits: table[channel][value][column]
+ *
+ * Bytes moved: each sample in. Operations: a shift, a mask and an atomic addition in shared memory for each sample, without a meeting
+ * of lanes whatever the content. Floor: the reading. Measured: see tools/bench --gpu. */
 
 template <int C> struct bytes {
-    static const int load = C == 3 ? 48 : 16;      /* bytes of a lane at a time: whole pixels, whole vectors */
-    static const int times = C == 3 ? 1 : 2;       /* loads of a lane in a piece */
+    static const int load = C == 3 ? 48 : 16; /* bytes of a lane at a time: whole pixels, whole vectors */
+    static const int times = C == 3 ? 1 : 2;  /* loads of a lane in a piece, all under way at once */
     static const int piece = 32 * load * times;
 };
 
+/* Counts 16 bytes, the first of which is of channel `first`. `lane` is the offset of the lane's column in bytes. */
 template <int C, int COLUMNS>
-__global__ void __launch_bounds__(THREADS, BLOCKS) u8_kernel(const __grid_constant__ struct tile_jobs jobs, geometry g, int64_t slots) {
+__device__ __forceinline__ void count_vector(unsigned char *table, uint32_t lane, int first, uint4 vector) {
+    const uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w}, mask = 255u * (COLUMNS * 4);
+    const int scale = COLUMNS == 32 ? 7 : COLUMNS == 16 ? 6 : 5; /* of a value's distance in bytes, as a shift */
+    static_assert(1 << scale == COLUMNS * 4, "a value's counters are 32, 16 or 8 columns");
+#pragma unroll
+    for (int j = 0; j < 16; j++) {
+        const int down = j % 4 * 8 - scale;
+        uint32_t value = (down < 0 ? words[j / 4] << (-down & 31) : words[j / 4] >> (down & 31)) & mask;
+        atomicAdd((uint32_t *)(table + (first + j) % C * (256 * COLUMNS * 4) + (value | lane)), 1u);
+    }
+}
+
+/* The bytes of a vector that the row's end cuts. */
+template <int C, int COLUMNS>
+__device__ __forceinline__ void count_rest(unsigned char *table, uint32_t lane, int first, const uint8_t *from, int count) {
+    for (int j = 0; j < count; j++) atomicAdd((uint32_t *)(table + ((first + j) % C * 256 + from[j]) * (COLUMNS * 4) + lane), 1u);
+}
+
+template <int C, int COLUMNS>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    u8_kernel(const __grid_constant__ struct tile_jobs jobs, geometry g, int64_t slots) {
     extern __shared__ uint32_t table[];
+    const int vectors = bytes<C>::load / 16;
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     for (int i = threadIdx.x; i < C * 256 * COLUMNS; i += THREADS) table[i] = 0;
     __syncthreads();
     int lane = threadIdx.x % 32;
-    uint32_t *column = table + lane % COLUMNS;
+    uint32_t column = lane % COLUMNS * 4u;
     for (uint32_t at = warp_first(); at < piece_count(tile, g); at += warp_step()) {
         piece<uint8_t> p = piece_at<uint8_t>(tile, g, at, bytes<C>::piece);
+        uint4 loaded[bytes<C>::times * vectors];
+        const uint8_t *from = p.row + p.begin + lane * bytes<C>::load;
+        int left = (int)min(g.width - p.begin, (int64_t)bytes<C>::piece) - lane * bytes<C>::load;
 #pragma unroll
-        for (int t = 0; t < bytes<C>::times; t++) {
-            int64_t x = p.begin + (t * 32 + lane) * bytes<C>::load;
-            int64_t left = g.width - x;
-            if (left <= 0) continue;
+        for (int i = 0; i < bytes<C>::times * vectors; i++) {
+            int at_byte = i / vectors * (32 * bytes<C>::load) + i % vectors * 16;
+            if (left >= at_byte + 16) loaded[i] = *(const uint4 *)(from + at_byte);
+        }
 #pragma unroll
-            for (int k = 0; k < bytes<C>::load; k += 16) {
-                if (k >= left) continue;
-                uint32_t words[4] = {0, 0, 0, 0};
-                if (k + 16 <= left) {
-                    uint4 vector = *(const uint4 *)(p.row + x + k);
-                    words[0] = vector.x, words[1] = vector.y, words[2] = vector.z, words[3] = vector.w;
-                } else {
-#pragma unroll
-                    for (int j = 0; j < 16; j++)
-                        if (k + j < left) words[j / 4] |= (uint32_t)p.row[x + k + j] << j % 4 * 8;
-                }
-#pragma unroll
-                for (int j = 0; j < 16; j++)
-                    if (k + j < left) {
-                        uint32_t value = words[j / 4] >> (j % 4 * 8) & 255u;
-                        atomicAdd(column + (((k + j) % C * 256) + value) * COLUMNS, 1u);
-                    }
-            }
+        for (int i = 0; i < bytes<C>::times * vectors; i++) {
+            int at_byte = i / vectors * (32 * bytes<C>::load) + i % vectors * 16, first = i % vectors * 16 % C;
+            if (left >= at_byte + 16)
+                count_vector<C, COLUMNS>((unsigned char *)table, column, first, loaded[i]);
+            else if (left > at_byte)
+                count_rest<C, COLUMNS>((unsigned char *)table, column, first, from + at_byte, left - at_byte);
         }
     }
     __syncthreads();
@@ -97,8 +117,12 @@ __device__ __forceinline__ void warp_add(counter *counts, int64_t base, int32_t 
     if (index >= 0 && (int)(threadIdx.x % 32) == __ffs((int)same) - 1) atomicAdd(counts + base + index, (counter)__popc(same));
 }
 
-__device__ __forceinline__ int32_t slot_of(uint16_t v, const hist_job &) { return v; }
-__device__ __forceinline__ int32_t slot_of(float v, const hist_job &job) { return hist_slot(v, &job); }
+__device__ __forceinline__ int32_t slot_of(uint16_t v, const hist_job &) {
+    return v;
+}
+__device__ __forceinline__ int32_t slot_of(float v, const hist_job &job) {
+    return hist_slot(v, &job);
+}
 
 #define DIRECT_TIMES 8 /* pixels of a lane in a piece */
 
@@ -125,8 +149,8 @@ __global__ void __launch_bounds__(THREADS) direct_kernel(const __grid_constant__
 #define F32_PIECE(channels) ((channels) == 3 ? 32 * F32_TIMES * 3 : 32 * F32_TIMES)
 
 /* table[column][channel][slot], `columns` of them, a power of two. */
-__global__ void __launch_bounds__(THREADS, BLOCKS) f32_kernel(const __grid_constant__ struct tile_jobs jobs, geometry g, hist_job job,
-                                                      int columns) {
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    f32_kernel(const __grid_constant__ struct tile_jobs jobs, geometry g, hist_job job, int columns) {
     extern __shared__ uint32_t table[];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     int channels = job.channels, lane = threadIdx.x % 32, slots = (int)hist_slots(&job), size = channels * slots;
@@ -150,7 +174,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) f32_kernel(const __grid_const
     }
 }
 
-__global__ void __launch_bounds__(THREADS, BLOCKS) range_kernel(const __grid_constant__ struct tile_jobs jobs, geometry g, hist_job job) {
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    range_kernel(const __grid_constant__ struct tile_jobs jobs, geometry g, hist_job job) {
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     int lane = threadIdx.x % 32, piece_size = F32_PIECE(job.channels);
     uint32_t least = 0, greatest = 0;
