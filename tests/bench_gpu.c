@@ -83,6 +83,7 @@ static bool fill_device(struct gpu_run *run, imgpipe_info info, enum gpu_content
         int64_t n = info.height - y < rows ? info.height - y : rows;
         CHECK(cudaMemcpy2D(to + y * stride, (size_t)stride, block, (size_t)row, (size_t)row, (size_t)n, cudaMemcpyHostToDevice));
     }
+    CHECK(cudaDeviceSynchronize());
     free(block);
     return good;
 }

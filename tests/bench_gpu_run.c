@@ -25,6 +25,8 @@ static void *device_copy(const void *from, size_t size) {
     if (!size) return NULL;
     CHECK(cudaMalloc(&to, size));
     CHECK(cudaMemcpy(to, from, size, cudaMemcpyHostToDevice));
+    /* A copy from pageable memory may still be under way when the call returns, and the stream does not wait for it. */
+    CHECK(cudaDeviceSynchronize());
     return to;
 }
 
@@ -185,6 +187,7 @@ const char *gpu_run_verify(struct gpu_run *run, const char *text, const void *ho
     const char *wrong = NULL;
     if (!to.pixels || !found) abort();
     CHECK(cudaMemcpy2D(run->edges[0], (size_t)run->strides[0], host, in_row, in_row, (size_t)in.height, cudaMemcpyHostToDevice));
+    CHECK(cudaDeviceSynchronize());
     gpu_run_enqueue(run, 0);
     CHECK(cudaStreamSynchronize(run->stream));
     if (run->state) {
