@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-double batch_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 int batch_graver(int a, int b) {
     /* The order of the contract: a signal, then 2, 3, 4, 1. */
     static const int order[] = {0, 1, 4, 3, 2};
@@ -208,8 +202,7 @@ static bool fill_queue(struct batch *batch) {
 
 static int run_all(struct batch *batch) {
     int threads = batch->options->threads ? (int)batch->options->threads : imgpipe_default_threads();
-    int64_t alone = batch->queued == 1 || threads == 1 ? 0 : count_alone(batch, threads);
-    if (batch->queued == 1) alone = 1;
+    int64_t alone = batch->queued == 1 ? 1 : threads == 1 ? 0 : count_alone(batch, threads);
     int status = run_alone(batch, batch->queue, alone);
     batch->next = alone;
     int64_t rest = batch->queued - alone;
@@ -226,7 +219,7 @@ static void tell_decided(struct batch *batch) {
 int batch_run(struct batch *batch) {
     pthread_mutex_init(&batch->lock, NULL);
     pthread_cond_init(&batch->change, NULL);
-    batch->began = batch_now();
+    batch->began = console_now();
     for (int64_t i = 0; i < batch->jobs->count; i++) {
         struct job *job = &batch->jobs->list[i];
         batch->totals.count[job->status]++;
@@ -242,7 +235,7 @@ int batch_run(struct batch *batch) {
     progress_end(batch->console);
     batch->status = batch_graver(status, batch->status);
     if (signals_caught()) batch->status = EXIT_SIGNAL + signals_caught();
-    if (batch->many) batch->totals.sum.seconds.total = batch_now() - batch->began;
+    if (batch->many) batch->totals.sum.seconds.total = console_now() - batch->began;
     if (batch->report) {
         if (!batch->header_written)
             report_header(batch->report, batch->text->text, batch->options->device ? batch->options->device : "auto");

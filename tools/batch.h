@@ -4,13 +4,12 @@
 #define BATCH_H
 #include "chain_text.h"
 #include "console.h"
+#include "exit_status.h"
 #include "options.h"
 #include "records.h"
 #include "report.h"
 
 #include <pthread.h>
-
-enum exit_status { EXIT_DONE = 0, EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_DEVICE = 3, EXIT_OUTPUT = 4, EXIT_SIGNAL = 128 };
 
 struct batch {
     /* ---- what is to be done; set by who runs it */
@@ -56,7 +55,6 @@ struct lane {
 int batch_run(struct batch *batch);
 /* Of two exit statuses the one that counts. */
 int batch_graver(int a, int b);
-double batch_now(void);
 
 /* One job (work.c), with the results told and noted. False if it should be tried again alone. */
 bool work_do(struct lane *lane, struct job *job);

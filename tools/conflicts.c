@@ -1,4 +1,5 @@
 #include "conflicts.h"
+#include "exit_status.h"
 #include "names.h"
 #include "paths.h"
 
@@ -6,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, SHOWN_MOST = 20 };
+enum { SHOWN_MOST = 20 };
 
 /* A name that is to be written, and for whom. */
 struct claim {
@@ -80,10 +81,9 @@ static void check_data(struct check *check, const char *path, const struct job *
 /* The side data that the chain names, whose names must have fields. */
 static bool claim_data(struct check *check, const imgpipe_chain *chain, const struct job *job, bool *usage) {
     imgpipe_chain_value value;
-    char buf[32], message[NAMES_MESSAGE];
-    for (int i = 0; imgpipe_chain_value_at(chain, i, &value); i++) {
+    char message[NAMES_MESSAGE];
+    for (int at = 0; name_next_data(chain, &at, &value);) {
         int fields = 0;
-        if (value.filter->kind != IMGPIPE_GATHER || strcmp(value.param->name, "data") != 0) continue;
         if (!name_check(value.text, "data", &fields, message)) {
             console_error(check->console, "%s", message);
             return !(*usage = true);
@@ -92,7 +92,7 @@ static bool claim_data(struct check *check, const imgpipe_chain *chain, const st
             console_error(check->console, "data: '%s' is one name for all images; write one with fields, such as {relpath}.csv", value.text);
             return !(*usage = true);
         }
-        char *path = name_expand(value.text, job, name_extension(check->options, job, buf));
+        char *path = name_data(check->options, job, value.text);
         if (!path) return false;
         check_data(check, path, job);
         check->claims[check->claim_count++] = (struct claim){path, job, true};
@@ -103,8 +103,7 @@ static bool claim_data(struct check *check, const imgpipe_chain *chain, const st
 static int count_data(const imgpipe_chain *chain) {
     imgpipe_chain_value value;
     int count = 0;
-    for (int i = 0; imgpipe_chain_value_at(chain, i, &value); i++)
-        count += value.filter->kind == IMGPIPE_GATHER && strcmp(value.param->name, "data") == 0;
+    for (int at = 0; name_next_data(chain, &at, &value);) count++;
     return count;
 }
 

@@ -1,12 +1,15 @@
 #include "console.h"
+#include "exit_status.h"
 #include "json.h"
 #include "options.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How often the same notice is shown. */
@@ -121,4 +124,16 @@ void console_end(struct console *console) {
     console->notice_count = 0;
     pthread_mutex_unlock(&console->lock);
     pthread_mutex_destroy(&console->lock);
+}
+
+int console_flush_output(struct console *console) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
+    if (errno != EPIPE) console_error(console, "cannot write standard output: %s; check where it goes", strerror(errno));
+    return EXIT_OUTPUT;
+}
+
+double console_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }

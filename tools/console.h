@@ -39,6 +39,11 @@ void console_log(struct console *console, imgpipe_log_level level, const char *m
 /* The same about one of many files: messages that differ only in its name count as the same. `about` may be NULL. */
 void console_log_about(struct console *console, imgpipe_log_level level, const char *message, const char *about);
 
+/* The end of what goes to standard output: 0, or 4 with the fault told, unless nobody reads it any more. */
+int console_flush_output(struct console *console);
+/* Seconds by a clock that only goes on. */
+double console_now(void);
+
 /* For progress.c: takes the progress line away. The lock is held. */
 void console_clear_line(struct console *console);
 /* Copies `from` with control characters, and bytes that are no UTF-8, as \xNN. */

@@ -12,34 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------- report and dry run */
-
-int folder_open_report(const struct options *o, struct console *console, const struct jobs *jobs, FILE **report) {
-    struct stat st;
-    *report = NULL;
-    if (!o->report) return EXIT_DONE;
-    bool there = strcmp(o->report, "-") != 0 && stat(o->report, &st) == 0 && S_ISREG(st.st_mode);
-    for (int64_t i = 0; i < jobs->count; i++) {
-        const struct job *job = &jobs->list[i];
-        bool input = there && job->mode && st.st_dev == job->device && st.st_ino == job->inode;
-        bool output = job->out && path_compare(job->out, o->report) == 0;
-        if (!input && !output) continue;
-        console_error(console, "--report: '%s' is an %s of this run; name another file", o->report, input ? "input" : "output");
-        return EXIT_USAGE;
-    }
-    *report = strcmp(o->report, "-") == 0 ? stdout : fopen(o->report, "we");
-    if (!*report) console_error(console, "--report: cannot write '%s': %s; name another file", o->report, strerror(errno));
-    return *report ? EXIT_DONE : EXIT_OUTPUT;
-}
-
-int folder_close_report(const struct options *o, struct console *console, FILE *report) {
-    if (!report) return EXIT_DONE;
-    bool failed = fflush(report) != 0 || ferror(report);
-    int fault = errno;
-    if (report != stdout && fclose(report) != 0 && !failed) failed = true, fault = errno;
-    if (failed && fault != EPIPE) console_error(console, "--report: cannot write '%s': %s; check the disk", o->report, strerror(fault));
-    return failed ? EXIT_OUTPUT : EXIT_DONE;
-}
+/* ---------------------------------------------------------------------------------------------- dry run */
 
 /* With -0 names come as they are; otherwise what would break lines or move cursors is escaped. */
 void folder_show(const struct options *o, const char *in, const char *out) {
@@ -51,12 +24,6 @@ void folder_show(const struct options *o, const char *in, const char *out) {
     console_escape(text[0], sizeof text[0], in);
     console_escape(text[1], sizeof text[1], out ? out : "");
     printf("%s\t%s\n", text[0], text[1]);
-}
-
-int folder_flush(struct console *console) {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
-    if (errno != EPIPE) console_error(console, "cannot write standard output: %s; check where it goes", strerror(errno));
-    return EXIT_OUTPUT;
 }
 
 /* ----------------------------------------------------------------------------------------------- the plan */
@@ -104,11 +71,9 @@ static void take_part(struct plan *plan) {
 static bool is_data_missing(const struct plan *plan, const imgpipe_chain *chain, const struct job *job) {
     imgpipe_chain_value value;
     bool missing = false;
-    for (int i = 0; !missing && imgpipe_chain_value_at(chain, i, &value); i++) {
-        char buf[32];
+    for (int at = 0; !missing && name_next_data(chain, &at, &value);) {
         struct stat st;
-        if (value.filter->kind != IMGPIPE_GATHER || strcmp(value.param->name, "data") != 0) continue;
-        char *path = name_expand(value.text, job, name_extension(plan->options, job, buf));
+        char *path = name_data(plan->options, job, value.text);
         missing = !path || stat(path, &st) != 0;
         free(path);
     }
@@ -172,7 +137,7 @@ static int show_all(struct plan *plan, struct batch *batch) {
         if (job->status == JOB_TODO) folder_show(plan->options, job->in, job->out);
         if (job->status == JOB_FAILED && job->error) console_error(plan->console, "%s", job->error);
     }
-    int status = folder_flush(plan->console);
+    int status = console_flush_output(plan->console);
     return batch_graver(status, batch->totals.count[JOB_FAILED] || batch->totals.count[JOB_KEPT] ? EXIT_SOME_FAILED : EXIT_DONE);
 }
 
@@ -184,17 +149,17 @@ static bool has_work(const struct plan *plan) {
 
 static int execute(struct plan *plan, struct batch *batch) {
     const struct options *o = plan->options;
-    int status = folder_open_report(o, plan->console, &plan->jobs, &batch->report);
+    int status = report_open(o, plan->console, &plan->jobs, &batch->report);
     if (status) return status;
     FILE *report = batch->report;
     int fault = plan->roles->out && has_work(plan) ? path_make_folder(plan->roles->out) : 0;
     if (fault) {
         console_error(plan->console, "cannot make the folder '%s': %s; name another place", plan->roles->out, strerror(fault));
-        folder_close_report(o, plan->console, report);
+        report_close(o, plan->console, report);
         return EXIT_OUTPUT;
     }
     status = batch_run(batch);
-    return batch_graver(status, folder_close_report(o, plan->console, report));
+    return batch_graver(status, report_close(o, plan->console, report));
 }
 
 int folder_run(const struct options *o, const struct roles *roles, struct console *console, const imgpipe_chain *chain,

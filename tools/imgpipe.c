@@ -9,7 +9,6 @@
 #include "signals.h"
 #include "target.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,11 +40,11 @@ static int run_image(const struct options *o, struct console *console, const str
     batch.totals.wanted = batch.totals.images = 1;
     batch.totals.sum = imgpipe_report_default();
     FILE *report;
-    int status = folder_open_report(o, console, &jobs, &report);
+    int status = report_open(o, console, &jobs, &report);
     if (!status) {
         batch.report = report;
         status = batch_run(&batch);
-        status = batch_graver(status, folder_close_report(o, console, report));
+        status = batch_graver(status, report_close(o, console, report));
     }
     if (o->timings && job->status == JOB_OK && o->json)
         report_input(stderr, job->in, job->out, job->status, NULL, &batch.totals.sum);
@@ -61,7 +60,7 @@ static int run_target(const struct options *o, struct console *console, const st
     char message[TARGET_MESSAGE];
     if (o->dry_run) {
         if (!target->kept) folder_show(o, target->in, target->out);
-        return target->kept ? EXIT_SOME_FAILED : folder_flush(console);
+        return target->kept ? EXIT_SOME_FAILED : console_flush_output(console);
     }
     /* A folder for an image that cannot be read would stay empty; the run says what is wrong with the image. */
     bool readable = strcmp(target->in, "-") == 0 || access(target->in, R_OK) == 0;
@@ -113,11 +112,8 @@ static int list(const struct options *o, struct console *console) {
         console_error(console, "%s", message);
         return status;
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        int fault = errno;
-        if (fault != EPIPE) console_error(console, "cannot write standard output: %s; check where it goes", strerror(fault));
-        return EXIT_OUTPUT;
-    }
+    status = console_flush_output(console);
+    if (status != EXIT_DONE) return status;
     if (note[0]) console_log(console, IMGPIPE_LOG_NOTICE, note);
     return status;
 }

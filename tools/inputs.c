@@ -1,4 +1,6 @@
 #include "inputs.h"
+#include "exit_status.h"
+#include "paths.h"
 #include "signals.h"
 
 #include <errno.h>
@@ -9,15 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
-
 bool input_is_pattern(const char *name) {
     return strpbrk(name, "*?[") && strcmp(name, "-") != 0 && access(name, F_OK) != 0 && errno == ENOENT;
-}
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static void add_named(struct walk *walk, const char *path, const char *rel) {
@@ -29,11 +24,10 @@ static void add_named(struct walk *walk, const char *path, const char *rel) {
 }
 
 static void take_operand(struct walk *walk, const char *name) {
-    struct stat st;
-    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+    if (path_is_folder(name))
         walk_folder(walk, name);
     else
-        add_named(walk, name, base_name(name));
+        add_named(walk, name, path_base(name));
 }
 
 /* What matches is as good as named, as if a shell had expanded the pattern. */
@@ -44,11 +38,8 @@ static void take_pattern(struct walk *walk, const char *pattern) {
     globfree(&found);
     if (failed == GLOB_NOSPACE) walk->jobs->no_memory = true;
     if (failed != GLOB_NOMATCH && failed != GLOB_ABORTED) return;
-    struct job *job = jobs_add(walk->jobs, pattern, base_name(pattern));
-    if (!job) return;
-    job->named = true;
-    job->status = JOB_FAILED;
-    if (asprintf(&job->error, "no file matches '%s'; check the pattern", pattern) < 0) job->error = NULL;
+    struct job *job = jobs_add_failed(walk->jobs, pattern, path_base(pattern), "no file matches '%s'; check the pattern", pattern);
+    if (job) job->named = true;
 }
 
 /* ------------------------------------------------------------------------------------------------- lists */
@@ -74,17 +65,14 @@ static char *inner_path(const char *line) {
 }
 
 static void take_line(struct walk *walk, const char *line) {
-    struct stat st;
     if (!*line) return;
     char *rel = inner_path(line), *path = NULL;
     /* `-` is a name like any other here. */
     bool made = rel && (strcmp(line, "-") == 0 ? asprintf(&path, "./%s", line) >= 0 : (path = strdup(line)) != NULL);
     if (!made) {
         walk->jobs->no_memory = true;
-    } else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        struct job *job = jobs_add(walk->jobs, path, rel);
-        if (job) job->status = JOB_FAILED;
-        if (job && asprintf(&job->error, "'%s' is a folder; --files-from takes the names of files", path) < 0) job->error = NULL;
+    } else if (path_is_folder(path)) {
+        jobs_add_failed(walk->jobs, path, rel, "'%s' is a folder; --files-from takes the names of files", path);
     } else {
         add_named(walk, path, rel);
     }

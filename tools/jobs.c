@@ -1,5 +1,7 @@
 #include "jobs.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,6 +27,17 @@ struct job *jobs_add(struct jobs *jobs, const char *in, const char *rel) {
         return NULL;
     }
     jobs->count++;
+    return job;
+}
+
+struct job *jobs_add_failed(struct jobs *jobs, const char *in, const char *rel, const char *format, ...) {
+    struct job *job = jobs_add(jobs, in, rel);
+    va_list args;
+    if (!job) return NULL;
+    job->status = JOB_FAILED;
+    va_start(args, format);
+    if (vasprintf(&job->error, format, args) < 0) job->error = NULL;
+    va_end(args);
     return job;
 }
 

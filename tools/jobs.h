@@ -38,6 +38,8 @@ struct jobs {
 
 /* Adds a job that owns copies of both names; NULL, with no_memory set, if there is no memory. */
 struct job *jobs_add(struct jobs *jobs, const char *in, const char *rel);
+/* The same for one that has failed before any work, with why. */
+struct job *jobs_add_failed(struct jobs *jobs, const char *in, const char *rel, const char *format, ...) IMGPIPE_PRINTF(4, 5);
 /* Learns what the file is (size, times, identity); false if it is not there. */
 bool job_look(struct job *job);
 /* Images by bytewise sorted path, then the rest; doubles removed; `index` set. */

@@ -1,5 +1,6 @@
 #include "kinds.h"
 #include "options.h"
+#include "paths.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #define SAY(...) (snprintf(message, message_size, __VA_ARGS__), false)
 
 const char *kind_extension(const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = path_base(path), *dot = strrchr(name, '.');
     return dot && dot > name && dot[1] ? dot + 1 : NULL;
 }
 

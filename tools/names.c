@@ -1,5 +1,6 @@
 #include "names.h"
 #include "kinds.h"
+#include "paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,16 +53,16 @@ bool name_check(const char *template, const char *what, int *fields, char messag
     return true;
 }
 
-/* `rel` with another extension; parts of it go into the fields. */
+/* The parts of a path that go into the fields. */
 struct parts {
     const char *rel, *base;
     int dir, stem; /* lengths of what is before the base's slash, and of the base without its extension */
 };
 
 static struct parts take_apart(const char *rel) {
-    const char *slash = strrchr(rel, '/'), *ext = kind_extension(rel);
-    struct parts parts = {.rel = rel, .base = slash ? slash + 1 : rel};
-    parts.dir = slash ? (int)(slash - rel) : 0;
+    const char *ext = kind_extension(rel);
+    struct parts parts = {.rel = rel, .base = path_base(rel)};
+    parts.dir = parts.base > rel ? (int)(parts.base - rel) - 1 : 0;
     parts.stem = ext ? (int)(ext - parts.base) - 1 : (int)strlen(parts.base);
     return parts;
 }
@@ -103,6 +104,17 @@ char *name_expand(const char *template, const struct job *job, const char *ext) 
 
 const char *name_extension(const struct options *o, const struct job *job, char buf[32]) {
     return kind_output_extension(kind_extension(job->rel), o->format ? kind_find(o->format) : NULL, buf);
+}
+
+bool name_next_data(const imgpipe_chain *chain, int *at, imgpipe_chain_value *value) {
+    while (imgpipe_chain_value_at(chain, (*at)++, value))
+        if (value->filter->kind == IMGPIPE_GATHER && strcmp(value->param->name, "data") == 0) return true;
+    return false;
+}
+
+char *name_data(const struct options *o, const struct job *job, const char *name) {
+    char buf[32];
+    return name_expand(name, job, name_extension(o, job, buf));
 }
 
 /* Takes out empty parts, as an empty {dir} leaves them: `/a//b` becomes `a/b`. */

@@ -5,8 +5,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int path_make_folder(const char *folder) {
+const char *path_base(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool path_is_folder(const char *path) {
     struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+int path_make_folder(const char *folder) {
     char *path = strdup(folder);
     if (!path) return ENOMEM;
     for (char *p = path + (*path != 0);; p++) {
@@ -15,7 +24,7 @@ int path_make_folder(const char *folder) {
         *p = 0;
         /* Somebody else may make it at the same time, so only what is there afterwards counts. */
         int fault = mkdir(path, 0777) == 0 ? 0 : errno;
-        if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
+        if (!path_is_folder(path)) {
             free(path);
             return fault == 0 || fault == EEXIST ? ENOTDIR : fault;
         }
@@ -27,12 +36,11 @@ int path_make_folder(const char *folder) {
 }
 
 int path_make_folder_of(const char *file) {
-    struct stat st;
     const char *slash = strrchr(file, '/');
     if (!slash || slash == file) return 0;
     char *folder = strndup(file, (size_t)(slash - file));
     if (!folder) return ENOMEM;
-    int fault = stat(folder, &st) == 0 && S_ISDIR(st.st_mode) ? 0 : path_make_folder(folder);
+    int fault = path_is_folder(folder) ? 0 : path_make_folder(folder);
     free(folder);
     return fault;
 }

@@ -8,6 +8,9 @@
 int path_make_folder(const char *folder);
 /* The same for the folder that a file is to lie in. */
 int path_make_folder_of(const char *file);
+/* The name behind the last slash. */
+const char *path_base(const char *path);
+bool path_is_folder(const char *path);
 bool path_is_older(const struct timespec *a, const struct timespec *b);
 /* Both lead to the same file, which is there, by its name: not only as another hard link. */
 bool path_is_same_file(const char *a, const char *b);

@@ -1,15 +1,9 @@
 #include "progress.h"
 #include "options.h"
+#include "report.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 void progress_begin(struct console *console, int when, const char *task) {
     pthread_mutex_lock(&console->lock);
@@ -17,7 +11,7 @@ void progress_begin(struct console *console, int when, const char *task) {
     console->progress_rare = !console->quiet && when == WHEN_AUTO && !console->terminal;
     /* Without a cursor to move, a line for every tenth. */
     console->progress_lines = !console->terminal;
-    console->began = console->last = now();
+    console->began = console->last = console_now();
     console->last_tenth = 0;
     console->task = task;
     pthread_mutex_unlock(&console->lock);
@@ -25,7 +19,7 @@ void progress_begin(struct console *console, int when, const char *task) {
 
 void progress_update(struct console *console, double done) {
     pthread_mutex_lock(&console->lock);
-    double time = now(), passed = time - console->began;
+    double time = console_now(), passed = time - console->began;
     int tenth = (int)(done * 10);
     bool due = console->progress && passed >= 1 && done >= 0 && done <= 1;
     if (console->progress_lines)
@@ -64,7 +58,7 @@ static void put_left(char buf[40], double seconds) {
 
 void progress_run_update(struct console *console, const struct progress_run *run) {
     pthread_mutex_lock(&console->lock);
-    double time = now(), passed = time - console->began;
+    double time = console_now(), passed = time - console->began;
     double pause = console->progress_rare ? RARE : console->progress_lines ? OFTEN : 0.1;
     if ((console->progress || console->progress_rare) && passed >= 1 && time - console->last >= pause) {
         char left[40] = "", failed[40] = "";
@@ -89,30 +83,17 @@ void progress_end(struct console *console) {
     pthread_mutex_unlock(&console->lock);
 }
 
-static const char *type_name(imgpipe_type type) {
-    return type == IMGPIPE_U8 ? "u8" : type == IMGPIPE_U16 ? "u16" : "f32";
-}
-
-/* The steps in the order of the work; the contract names them. */
-static int steps(const imgpipe_report *report, const char *names[8], double seconds[8]) {
-    const char *const all[8] = {"read", "decode", "upload", "compute", "download", "encode", "write", "total"};
-    const double values[8] = {report->seconds.read,     report->seconds.decode, report->seconds.upload, report->seconds.compute,
-                              report->seconds.download, report->seconds.encode, report->seconds.write,  report->seconds.total};
-    memcpy(names, all, sizeof all);
-    memcpy(seconds, values, sizeof values);
-    return 8;
-}
-
 static void show_image(const char *what, const imgpipe_info *info, uint64_t bytes) {
     fprintf(stderr, "%-9s %lld x %lld, %d channel%s %s, %llu bytes\n", what, (long long)info->width, (long long)info->height,
-            info->format.channels, info->format.channels == 1 ? "" : "s", type_name(info->format.type), (unsigned long long)bytes);
+            info->format.channels, info->format.channels == 1 ? "" : "s", report_type_name(info->format.type), (unsigned long long)bytes);
 }
 
 static void show_steps(const imgpipe_report *report) {
-    const char *names[8];
-    double seconds[8];
+    const char *names[REPORT_STEPS];
+    double seconds[REPORT_STEPS];
+    report_steps(report, names, seconds);
     fprintf(stderr, "%-9s %s\n", "device", report->device);
-    for (int i = 0, count = steps(report, names, seconds); i < count; i++)
+    for (int i = 0; i < REPORT_STEPS; i++)
         fprintf(stderr, "%-9s %10.3f s%s\n", names[i], seconds[i],
                 strcmp(names[i], "total") == 0 ? "  (by the clock; the others add up all threads)" : "");
 }

@@ -1,4 +1,5 @@
 #include "records.h"
+#include "fnv.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -38,9 +39,9 @@ static uint64_t mix(uint64_t x) {
 }
 
 static struct digest digest_of(const char *text, size_t length) {
-    uint64_t a = 0xcbf29ce484222325u, b = 0x9e3779b97f4a7c15u;
+    uint64_t a = FNV1A_START, b = 0x9e3779b97f4a7c15u;
     for (size_t i = 0; i < length; i++) {
-        a = (a ^ (unsigned char)text[i]) * 0x100000001b3u;
+        a = fnv1a(a, (unsigned char)text[i]);
         b = (b + (unsigned char)text[i] + 1) * 0xd6e8feb86659fd93u;
         b ^= b >> 32;
     }

@@ -1,10 +1,49 @@
 #include "report.h"
+#include "exit_status.h"
 #include "json.h"
+#include "paths.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static const char *type_name(imgpipe_type type) {
+int report_open(const struct options *o, struct console *console, const struct jobs *jobs, FILE **report) {
+    struct stat st;
+    *report = NULL;
+    if (!o->report) return EXIT_DONE;
+    bool there = strcmp(o->report, "-") != 0 && stat(o->report, &st) == 0 && S_ISREG(st.st_mode);
+    for (int64_t i = 0; i < jobs->count; i++) {
+        const struct job *job = &jobs->list[i];
+        bool input = there && job->mode && st.st_dev == job->device && st.st_ino == job->inode;
+        bool output = job->out && path_compare(job->out, o->report) == 0;
+        if (!input && !output) continue;
+        console_error(console, "--report: '%s' is an %s of this run; name another file", o->report, input ? "input" : "output");
+        return EXIT_USAGE;
+    }
+    *report = strcmp(o->report, "-") == 0 ? stdout : fopen(o->report, "we");
+    if (!*report) console_error(console, "--report: cannot write '%s': %s; name another file", o->report, strerror(errno));
+    return *report ? EXIT_DONE : EXIT_OUTPUT;
+}
+
+int report_close(const struct options *o, struct console *console, FILE *report) {
+    if (!report) return EXIT_DONE;
+    bool failed = fflush(report) != 0 || ferror(report);
+    int fault = errno;
+    if (report != stdout && fclose(report) != 0 && !failed) failed = true, fault = errno;
+    if (failed && fault != EPIPE) console_error(console, "--report: cannot write '%s': %s; check the disk", o->report, strerror(fault));
+    return failed ? EXIT_OUTPUT : EXIT_DONE;
+}
+
+const char *report_type_name(imgpipe_type type) {
     return type == IMGPIPE_U8 ? "u8" : type == IMGPIPE_U16 ? "u16" : "f32";
+}
+
+void report_steps(const imgpipe_report *report, const char *names[REPORT_STEPS], double seconds[REPORT_STEPS]) {
+    const char *const all[REPORT_STEPS] = {"read", "decode", "upload", "compute", "download", "encode", "write", "total"};
+    const double values[REPORT_STEPS] = {report->seconds.read,     report->seconds.decode, report->seconds.upload, report->seconds.compute,
+                                         report->seconds.download, report->seconds.encode, report->seconds.write,  report->seconds.total};
+    memcpy(names, all, sizeof all);
+    memcpy(seconds, values, sizeof values);
 }
 
 static void put_text(FILE *to, const char *name, const char *text) {
@@ -13,13 +52,13 @@ static void put_text(FILE *to, const char *name, const char *text) {
 }
 
 static void put_seconds(FILE *to, const imgpipe_report *report) {
-    const char *const names[] = {"read", "decode", "upload", "compute", "download", "encode", "write", "total"};
-    const double values[] = {report->seconds.read,     report->seconds.decode, report->seconds.upload, report->seconds.compute,
-                             report->seconds.download, report->seconds.encode, report->seconds.write,  report->seconds.total};
+    const char *names[REPORT_STEPS];
+    double seconds[REPORT_STEPS];
+    report_steps(report, names, seconds);
     fputs("\"seconds\":{", to);
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+    for (int i = 0; i < REPORT_STEPS; i++) {
         fprintf(to, "%s\"%s\":", i ? "," : "", names[i]);
-        json_number(to, values[i]);
+        json_number(to, seconds[i]);
     }
     putc('}', to);
 }
@@ -43,7 +82,7 @@ void report_input(FILE *to, const char *in, const char *out, enum job_status sta
     put_text(to, "error", error);
     if (report->in.width)
         fprintf(to, ",\"width\":%lld,\"height\":%lld,\"channels\":%d,\"type\":\"%s\"", (long long)report->in.width,
-                (long long)report->in.height, report->in.format.channels, type_name(report->in.format.type));
+                (long long)report->in.height, report->in.format.channels, report_type_name(report->in.format.type));
     else
         fputs(",\"width\":null,\"height\":null,\"channels\":null,\"type\":null", to);
     fprintf(to, ",\"bytes_in\":%llu,\"bytes_out\":%llu,", (unsigned long long)report->bytes_in,

@@ -1,7 +1,9 @@
 /* Reports in JSON: one object a line. */
 #ifndef REPORT_H
 #define REPORT_H
+#include "console.h"
 #include "jobs.h"
+#include "options.h"
 
 #include <stdio.h>
 
@@ -13,6 +15,17 @@ struct totals {
     uint64_t bytes_in, bytes_out;
     imgpipe_report sum;             /* seconds of all threads; `total` by the clock */
 };
+
+/* Opens --report, which may name none; returns 0, or the exit status of the fault that it told. `jobs` are not to be replaced by it. */
+int report_open(const struct options *options, struct console *console, const struct jobs *jobs, FILE **report);
+/* Returns 0, or 4 if it could not be written to its end. */
+int report_close(const struct options *options, struct console *console, FILE *report);
+
+/* Seconds of the steps in the order of the work; the contract names them. */
+enum { REPORT_STEPS = 8 };
+void report_steps(const imgpipe_report *report, const char *names[REPORT_STEPS], double seconds[REPORT_STEPS]);
+/* "u8", "u16", "f32" */
+const char *report_type_name(imgpipe_type type);
 
 void report_header(FILE *to, const char *chain, const char *device);
 /* One input. `report` holds what is known of it; `error` is NULL where nothing is wrong. */

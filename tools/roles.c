@@ -1,18 +1,17 @@
 #include "roles.h"
+#include "exit_status.h"
 #include "inputs.h"
 #include "kinds.h"
+#include "paths.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2 };
 #define SAY(...) (snprintf(message, ROLES_MESSAGE, __VA_ARGS__), EXIT_USAGE)
 
 static bool is_folder(const char *name) {
-    struct stat st;
-    return strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISDIR(st.st_mode);
+    return strcmp(name, "-") != 0 && path_is_folder(name);
 }
 
 /* A name that is no file but parses as a chain: then -f was forgotten. */

@@ -1,4 +1,5 @@
 #include "settings.h"
+#include "fnv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +46,8 @@ imgpipe_run_options settings_run(const struct options *o) {
 /* What a file that the chain names (a mask) holds. */
 static void put_file(FILE *to, const char *name) {
     FILE *file = fopen(name, "rb");
-    uint64_t hash = 0xcbf29ce484222325u, size = 0;
-    for (int c; file && (c = getc(file)) != EOF && size < 16 << 20; size++) hash = (hash ^ (unsigned)c) * 0x100000001b3u;
+    uint64_t hash = FNV1A_START, size = 0;
+    for (int c; file && (c = getc(file)) != EOF && size < 16 << 20; size++) hash = fnv1a(hash, (unsigned char)c);
     if (file) fclose(file);
     fprintf(to, " file '%s' %llu %016llx", name, (unsigned long long)size, (unsigned long long)hash);
 }

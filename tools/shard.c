@@ -1,6 +1,7 @@
 /* A part is never guessed: a rank without a count, a count that does not fit, a batch script that runs once for many tasks are
  * errors, because the images of a part that nobody does would be missing without a word. */
 #include "shard.h"
+#include "fnv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -141,10 +142,9 @@ bool shard_find(const char *text, struct shard *shard, char message[SHARD_MESSAG
     return true;
 }
 
-/* FNV-1a of 64 bits. */
 bool shard_has(const struct shard *shard, const char *rel) {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = FNV1A_START;
     if (shard->count == 1) return true;
-    for (const unsigned char *p = (const unsigned char *)rel; *p; p++) hash = (hash ^ *p) * 0x100000001b3u;
+    for (const unsigned char *p = (const unsigned char *)rel; *p; p++) hash = fnv1a(hash, *p);
     return hash % (uint64_t)shard->count == (uint64_t)shard->index;
 }

@@ -42,7 +42,7 @@ static void put_counts(const struct batch *batch, char *text, size_t size) {
         append(text, size, "%s%lld image%s%s", all > 1 ? "all " : "", (long long)all, all == 1 ? "" : "s", dry);
     else
         append(text, size, "%lld of %lld image%s%s", (long long)done, (long long)all, all == 1 ? "" : "s", dry);
-    if (count[JOB_SKIPPED]) append(text, size, "%s%lld by earlier runs", batch->options->dry_run ? ", " : ", ", (long long)count[JOB_SKIPPED]);
+    if (count[JOB_SKIPPED]) append(text, size, ", %lld by earlier runs", (long long)count[JOB_SKIPPED]);
     if (count[JOB_FAILED]) append(text, size, ", %lld failed", (long long)count[JOB_FAILED]);
     if (count[JOB_KEPT]) append(text, size, ", %lld kept as they are", (long long)count[JOB_KEPT]);
     if (count[JOB_TODO] && !batch->options->dry_run) append(text, size, ", %lld not done", (long long)count[JOB_TODO]);

@@ -1,4 +1,5 @@
 #include "target.h"
+#include "exit_status.h"
 #include "kinds.h"
 #include "paths.h"
 
@@ -8,8 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_OUTPUT = 4 };
 
 #define SAY(status, ...) (snprintf(message, TARGET_MESSAGE, __VA_ARGS__), (status))
 
@@ -24,7 +23,7 @@ static int find_in_folder(const struct options *o, const struct roles *roles, st
     char kinds[400];
     if (is_standard(t->in))
         return SAY(EXIT_USAGE, "standard input has no name for a file in '%.200s'; name the file to write", roles->out);
-    const char *slash = strrchr(t->in, '/'), *base = slash ? slash + 1 : t->in, *ext = kind_extension(t->in);
+    const char *base = path_base(t->in), *ext = kind_extension(t->in);
     int stem = ext ? (int)(ext - base) - 1 : (int)strlen(base);
     if (base[0] == 0) return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': it is no file; check the name", t->in);
     char written[32];

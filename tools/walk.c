@@ -2,6 +2,7 @@
  * into. One folder is open at a time, however deep they lie. */
 #include "inputs.h"
 #include "kinds.h"
+#include "paths.h"
 #include "signals.h"
 
 #include <dirent.h>
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 static bool matches(const struct option_list *patterns, const char *rel) {
-    const char *slash = strrchr(rel, '/'), *base = slash ? slash + 1 : rel;
+    const char *base = path_base(rel);
     for (int i = 0; i < patterns->count; i++) {
         const char *pattern = patterns->items[i];
         bool path = strchr(pattern, '/') != NULL;
@@ -48,11 +49,7 @@ static void add_file(struct walk *walk, const char *path, const char *rel) {
 }
 
 static void add_failure(struct walk *walk, const char *path, const char *rel, int fault) {
-    struct job *job = jobs_add(walk->jobs, path, rel);
-    if (!job) return;
-    job->status = JOB_FAILED;
-    if (asprintf(&job->error, "cannot list the folder '%s': %s; ask for the right to read it", path, strerror(fault)) < 0)
-        job->error = NULL;
+    jobs_add_failed(walk->jobs, path, rel, "cannot list the folder '%s': %s; ask for the right to read it", path, strerror(fault));
 }
 
 struct names {

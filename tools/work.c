@@ -119,8 +119,7 @@ void work_tell(struct batch *batch, struct job *job) {
 /* The name of side data for the lane's image; its folder is made as the image's is. */
 static char *data_name(void *user, const char *name) {
     const struct lane *lane = user;
-    char buf[32];
-    char *path = name_expand(name, lane->job, name_extension(lane->batch->options, lane->job, buf));
+    char *path = name_data(lane->batch->options, lane->job, name);
     if (path) path_make_folder_of(path); /* what is wrong with it the writer will say */
     return path;
 }
