@@ -78,13 +78,20 @@ static const struct known *recognise(const unsigned char *bytes, size_t size) {
     return NULL;
 }
 
-imgpipe_content imgpipe_content_of(const void *bytes, size_t size) {
-    for (size_t i = 0; bytes && i < sizeof decoders / sizeof *decoders; i++) {
-        const struct known *what = decoders[i] == &decoder_stb ? recognise(bytes, size) : NULL;
-        if (what) return what->document ? IMGPIPE_CONTENT_OTHER : IMGPIPE_CONTENT_UNSUPPORTED;
-        if (decoders[i]->matches(bytes, size)) return IMGPIPE_CONTENT_IMAGE;
+/* The decoder of a file that begins so. stb comes after the known kinds: TGA has no signature, so its decoder has to guess. */
+static const struct decoder *decoder_of(const unsigned char *bytes, size_t size, const struct known **known_as) {
+    *known_as = NULL;
+    for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
+        if (decoders[i] == &decoder_stb && (*known_as = recognise(bytes, size))) return NULL;
+        if (decoders[i]->matches(bytes, size)) return decoders[i];
     }
-    return IMGPIPE_CONTENT_OTHER;
+    return NULL;
+}
+
+imgpipe_content imgpipe_content_of(const void *bytes, size_t size) {
+    const struct known *known_as = NULL;
+    if (bytes && decoder_of(bytes, size, &known_as)) return IMGPIPE_CONTENT_IMAGE;
+    return known_as && !known_as->document ? IMGPIPE_CONTENT_UNSUPPORTED : IMGPIPE_CONTENT_OTHER;
 }
 
 static const struct decoder *find_decoder(struct input *input, imgpipe_error *error) {
@@ -96,15 +103,13 @@ static const struct decoder *find_decoder(struct input *input, imgpipe_error *er
         error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", name, failure);
         return NULL;
     }
-    /* stb comes after the known kinds: TGA has no signature, so its decoder has to guess. */
-    for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
-        const struct known *known_as = decoders[i] == &decoder_stb ? recognise(bytes, size) : NULL;
-        if (known_as) {
-            error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is %s, which is not supported; convert it to PNG first",
-                      name, known_as->what);
-            return NULL;
-        }
-        if (decoders[i]->matches(bytes, size)) return decoders[i];
+    const struct known *known_as;
+    const struct decoder *decoder = decoder_of(bytes, size, &known_as);
+    if (decoder) return decoder;
+    if (known_as) {
+        error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is %s, which is not supported; convert it to PNG first", name,
+                  known_as->what);
+        return NULL;
     }
     error_set(error, IMGPIPE_ERROR_INPUT,
               "cannot read '%s': it is no image of a kind that can be read; --list-formats shows the kinds", name);
@@ -136,6 +141,16 @@ imgpipe_status source_open(struct input *input, const struct source_options *opt
     (*source)->options = *options;
     override_alpha(*source);
     return IMGPIPE_OK;
+}
+
+imgpipe_status source_check_frames(const struct source_options *options, const char *name, uint64_t width, uint64_t height,
+                                   imgpipe_error *error) {
+    uint64_t pixels = width * height * (uint64_t)(options->page ? options->page : 1);
+    if (options->max_pixels == 0 || pixels <= options->max_pixels) return IMGPIPE_OK;
+    return error_set(error, IMGPIPE_ERROR_INPUT,
+                     "cannot read '%s': its frames up to %d have %" PRIu64 " pixels, over the limit of %" PRIu64
+                     "; if the file can be trusted, raise --max-pixels",
+                     name, options->page, pixels, options->max_pixels);
 }
 
 imgpipe_status source_check_size(const struct source_options *options, const char *name, uint64_t width, uint64_t height,

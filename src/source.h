@@ -58,6 +58,10 @@ struct input *source_release(struct source *source);
 imgpipe_status source_check_size(const struct source_options *options, const char *name, uint64_t width, uint64_t height,
                                  size_t pixel_size, bool whole, imgpipe_error *error);
 
+/* For decoders of animations with frames of this size, all of which up to options->page are drawn, so that they count for max_pixels. */
+imgpipe_status source_check_frames(const struct source_options *options, const char *name, uint64_t width, uint64_t height,
+                                   imgpipe_error *error);
+
 /* One decoder: `matches` looks at the first bytes (up to 64); `open` reads the header and fills source->info. */
 struct decoder {
     const char *name;

@@ -313,7 +313,6 @@ static void drop_alpha(struct gif *g) {
 
 /* ------------------------------------------------------------------------------------------------ open, close */
 
-/* All frames up to the page are drawn, so that they count as pixels. */
 static imgpipe_status check_page(const struct gif *g, imgpipe_error *error) {
     int page = g->base.options.page;
     const char *more = g->incomplete ? " or more" : "", *name = input_name(g->base.input);
@@ -324,13 +323,7 @@ static imgpipe_status check_page(const struct gif *g, imgpipe_error *error) {
     if (page > g->frames)
         return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it holds %d%s image%s, there is no page %d", name,
                          g->frames, more, g->frames == 1 ? "" : "s", page);
-    uint64_t pixels = (uint64_t)g->width * g->height * (uint64_t)(page ? page : 1), most = g->base.options.max_pixels;
-    if (most && pixels > most)
-        return error_set(error, IMGPIPE_ERROR_INPUT,
-                         "cannot read '%s': its frames up to %d have %" PRIu64 " pixels, over the limit of %" PRIu64
-                         "; if the file can be trusted, raise --max-pixels",
-                         name, page, pixels, most);
-    return IMGPIPE_OK;
+    return source_check_frames(&g->base.options, name, g->width, g->height, error);
 }
 
 static imgpipe_status begin(struct gif *g, imgpipe_error *error) {

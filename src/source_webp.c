@@ -2,7 +2,6 @@
  * beside the pixels and puts the frames of an animation together. Container: developers.google.com/speed/webp/docs/riff_container. */
 #include "source.h"
 #include "status.h"
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <webp/decode.h>
@@ -159,7 +158,6 @@ static imgpipe_status webp_container(struct webp *s, int *frames, imgpipe_error 
 
 /* ---------------------------------------------------------------------------------------------- open, close */
 
-/* All frames up to the page are drawn, so that they count as pixels. */
 static imgpipe_status check_page(const struct webp *s, int frames, imgpipe_error *error) {
     int page = s->base.options.page;
     const char *name = input_name(s->base.input);
@@ -169,13 +167,7 @@ static imgpipe_status check_page(const struct webp *s, int frames, imgpipe_error
     if (page > 1 && page > frames)
         return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it holds %d image%s, there is no page %d", name, frames,
                          frames == 1 ? "" : "s", page);
-    uint64_t pixels = (uint64_t)s->base.info.width * (uint64_t)s->base.info.height * (uint64_t)(page ? page : 1);
-    if (s->base.options.max_pixels && pixels > s->base.options.max_pixels)
-        return error_set(error, IMGPIPE_ERROR_INPUT,
-                         "cannot read '%s': its frames up to %d have %" PRIu64 " pixels, over the limit of %" PRIu64
-                         "; if the file can be trusted, raise --max-pixels",
-                         name, page, pixels, s->base.options.max_pixels);
-    return IMGPIPE_OK;
+    return source_check_frames(&s->base.options, name, (uint64_t)s->base.info.width, (uint64_t)s->base.info.height, error);
 }
 
 static imgpipe_status webp_begin(struct webp *s, imgpipe_error *error) {
