@@ -145,28 +145,14 @@ static void count(const unsigned char *bytes, const struct png_sequence *sequenc
 
 /* --------------------------------------------------------------------------------------------------------- writing */
 
-static inline void store(unsigned char *to, uint64_t bits) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    bits = __builtin_bswap64(bits);
-#endif
-    memcpy(to, &bits, 8);
-}
-
-static inline void flush(struct png_bits *b) {
-    store(b->at, b->wait);
-    b->at += b->count >> 3;
-    b->wait >>= b->count & 0x38; /* count is at most 63 */
-    b->count &= 7;
-}
-
 static inline void put_few(const unsigned char *bytes, size_t n, const struct png_codes *codes, struct png_bits *b) {
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
         for (int j = 0; j < 4; j++) png_bits_add(b, codes->literal[bytes[i + j]], codes->literal_bits[bytes[i + j]]);
-        flush(b);
+        png_bits_flush(b);
     }
     for (; i < n; i++) png_bits_add(b, codes->literal[bytes[i]], codes->literal_bits[bytes[i]]);
-    flush(b);
+    png_bits_flush(b);
 }
 
 #if defined(__AVX512BW__)
@@ -223,7 +209,7 @@ VBMI static inline int join(__m512i bytes, const struct table *low, const struct
 static inline void put_words(const uint64_t words[8], const uint64_t counts[8], struct png_bits *b) {
     for (int i = 0; i < 8; i++) {
         png_bits_add(b, words[i], (unsigned)counts[i]);
-        flush(b);
+        png_bits_flush(b);
     }
 }
 
@@ -243,7 +229,7 @@ VBMI static size_t put_many(const unsigned char *bytes, size_t n, const struct p
         put_words(words, counts, &b);
         if (joined > 8) put_words(words + 8, counts + 8, &b);
     }
-    flush(&b);
+    png_bits_flush(&b);
     *bits = b;
     return i;
 }
@@ -269,7 +255,7 @@ static void put(const unsigned char *bytes, const struct png_sequence *sequences
         png_bits_add(&b, codes->distance[distance] | (uint64_t)(sequences[s].distance - png_distance_base(distance))
                                                          << codes->distance_bits[distance],
                      codes->distance_bits[distance] + png_distance_extra(distance));
-        flush(&b);
+        png_bits_flush(&b);
     }
     *bits = b;
 }

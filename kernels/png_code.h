@@ -4,6 +4,7 @@
 #define PNG_CODE_H
 #include "kernel.h"
 #include <stddef.h>
+#include <string.h>
 
 struct png_sequence {
     uint32_t literals;
@@ -57,15 +58,18 @@ static inline unsigned png_distance_code(unsigned distance) {
 static inline unsigned png_distance_extra(unsigned code) { return code < 4 ? 0 : code / 2 - 1; }
 static inline unsigned png_distance_base(unsigned code) { return code < 4 ? code + 1 : ((2 + code % 2) << (code / 2 - 1)) + 1; }
 
-/* Moves whole bytes to memory. */
+/* Moves whole bytes to memory; at most 63 bits wait. */
 static inline void png_bits_flush(struct png_bits *bits) {
-    unsigned bytes = bits->count >> 3;
-    for (int i = 0; i < 8; i++) bits->at[i] = (unsigned char)(bits->wait >> (8 * i));
-    bits->at += bytes;
-    bits->wait = bytes < 8 ? bits->wait >> (8 * bytes) : 0;
+    uint64_t wait = bits->wait;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    wait = __builtin_bswap64(wait);
+#endif
+    memcpy(bits->at, &wait, 8);
+    bits->at += bits->count >> 3;
+    bits->wait >>= bits->count & 0x38;
     bits->count &= 7;
 }
-/* At most 57 bits between two flushes. */
+/* At most 56 bits between two flushes. */
 static inline void png_bits_add(struct png_bits *bits, uint64_t value, unsigned count) {
     bits->wait |= value << bits->count;
     bits->count += count;

@@ -47,13 +47,9 @@ enum { RUN_SHORT = 4, RUN_MIDDLE = 6, RUN_LONG = 12 };
 
 /* ---------------------------------------------------------------------------------------------------------- memory */
 
-static size_t filtered_size(const struct png_rows *format, int rows) {
-    return (format->row_bytes + 1) * (size_t)rows;
-}
-
 /* zlib's bound and the largest of png_block_write() behind a stored piece. */
 size_t png_fragment_room(const struct png_rows *format, int rows) {
-    size_t n = filtered_size(format, rows);
+    size_t n = png_rows_size(format, rows);
     return PNG_FRAGMENT_HEAD + n + n / 1000 + 4096 + 2 * PNG_BLOCK + PNG_FRAGMENT_TAIL;
 }
 
@@ -61,11 +57,11 @@ struct png_compressor *png_compressor_new(const struct png_rows *format, int row
     struct png_compressor *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     c->format = *format;
-    c->level = level < 0 ? 0 : level > 9 ? 9 : level;
+    c->level = level;
     c->effort = &efforts[c->level];
     c->code = KERNEL_PICK(png_code, isa);
     c->match = KERNEL_PICK(png_match, isa);
-    c->filtered = malloc(filtered_size(format, rows));
+    c->filtered = malloc(png_rows_size(format, rows));
     c->row_scratch = malloc(png_rows_scratch(format));
     c->sequences = malloc((PNG_BLOCK / RUN_SHORT + PNG_BLOCK / 258 + 2) * sizeof *c->sequences);
     if (c->effort->search.ways) c->matcher = malloc(sizeof *c->matcher);
@@ -91,15 +87,19 @@ void png_compressor_free(struct png_compressor *c) {
 
 /* ---------------------------------------------------------------------------------------------------------- coders */
 
-/* Matches reach back into the blocks before; runs do not need to. */
+/* Sequences for bytes[at, at + n); returns their number. Matches reach back into the bytes before; runs do not need to. */
+static size_t find_sequences(struct png_compressor *c, enum coder coder, unsigned least, const unsigned char *bytes, size_t at, size_t n) {
+    if (coder == RUNS) return c->code->runs(bytes + at, n, least, c->sequences);
+    return c->match->find(c->matcher, &c->effort->search, bytes, at, n, c->sequences);
+}
+
 static size_t code_blocks(struct png_compressor *c, size_t n, enum coder coder, unsigned least, bool final, unsigned char *buffer) {
     struct png_bits bits = {0, 0, buffer + PNG_FRAGMENT_HEAD};
     if (coder == STORE) png_stored_write(c->filtered, n, final, &bits);
     if (coder == MATCHES) memset(c->matcher, 0, sizeof *c->matcher);
     for (size_t at = 0; coder != STORE && at < n; at += PNG_BLOCK) {
         size_t part = n - at < PNG_BLOCK ? n - at : PNG_BLOCK;
-        size_t count = coder == RUNS ? c->code->runs(c->filtered + at, part, least, c->sequences)
-                                     : c->match->find(c->matcher, &c->effort->search, c->filtered, at, part, c->sequences);
+        size_t count = find_sequences(c, coder, least, c->filtered, at, part);
         png_block_write(c->code, c->filtered + at, part, c->sequences, count, final && at + part == n, &bits);
     }
     /* An empty stored block carries the stream to the next byte, where another fragment can go on. */
@@ -137,13 +137,12 @@ static size_t code_zlib(struct png_compressor *c, size_t n, int strategy, bool f
 /* Strings need more to look back at than runs. */
 enum { SAMPLE = 32 << 10, STRINGS_SAMPLE = PNG_BLOCK };
 
-/* Bits for a sample from the middle of the piece. */
-static uint64_t sample_bits(struct png_compressor *c, size_t n, enum coder coder, unsigned least, size_t *matches) {
-    size_t most = coder == MATCHES ? STRINGS_SAMPLE : SAMPLE, size = n < most ? n : most, from = (n - size) / 2;
-    const unsigned char *bytes = c->filtered + from;
+/* Bits for a sample of at most `most` bytes from the middle of the piece. */
+static uint64_t sample_bits(struct png_compressor *c, size_t n, size_t most, enum coder coder, unsigned least, size_t *matches) {
+    size_t size = n < most ? n : most;
+    const unsigned char *bytes = c->filtered + (n - size) / 2;
     if (coder == MATCHES) memset(c->matcher, 0, sizeof *c->matcher);
-    size_t count = coder == RUNS ? c->code->runs(bytes, size, least, c->sequences)
-                                 : c->match->find(c->matcher, &c->effort->search, bytes, 0, size, c->sequences);
+    size_t count = find_sequences(c, coder, least, bytes, 0, size);
     if (matches) *matches = count - 1;
     return png_block_bits(c->code, bytes, c->sequences, count);
 }
@@ -154,16 +153,14 @@ static enum coder choose_coder(struct png_compressor *c, size_t n, unsigned *lea
     size_t matches, size = n < SAMPLE ? n : SAMPLE;
     *least = RUN_LONG;
     if (c->level < 2) return c->level ? RUNS : STORE;
-    uint64_t bits = sample_bits(c, n, RUNS, RUN_SHORT, &matches);
+    uint64_t bits = sample_bits(c, n, SAMPLE, RUNS, RUN_SHORT, &matches);
     if (matches * 512 < size) return RUNS;
-    uint64_t middle = sample_bits(c, n, RUNS, RUN_MIDDLE, NULL), longer = sample_bits(c, n, RUNS, RUN_LONG, NULL);
+    uint64_t middle = sample_bits(c, n, SAMPLE, RUNS, RUN_MIDDLE, NULL), longer = sample_bits(c, n, SAMPLE, RUNS, RUN_LONG, NULL);
     uint64_t allowed = bits + bits / 256;
     *least = longer <= allowed ? RUN_LONG : middle <= allowed ? RUN_MIDDLE : RUN_SHORT;
     if (!c->effort->search.ways || bits * 2 > size * 5) return RUNS;
-    size_t large = n < STRINGS_SAMPLE ? n : STRINGS_SAMPLE;
-    bits = png_block_bits(c->code, c->filtered + (n - large) / 2, c->sequences,
-                          c->code->runs(c->filtered + (n - large) / 2, large, *least, c->sequences));
-    uint64_t strings = sample_bits(c, n, MATCHES, 0, NULL);
+    bits = sample_bits(c, n, STRINGS_SAMPLE, RUNS, *least, NULL);
+    uint64_t strings = sample_bits(c, n, STRINGS_SAMPLE, MATCHES, 0, NULL);
     return strings < bits - bits / 32 ? MATCHES : RUNS;
 }
 
@@ -192,7 +189,7 @@ static size_t try_all(struct png_compressor *c, const unsigned char *rows, ptrdi
                       unsigned char **buffer, uint32_t *adler) {
     const struct effort *effort = c->effort;
     struct trials trials = {.best = SIZE_MAX, .buffer = buffer};
-    size_t n = filtered_size(&c->format, count);
+    size_t n = png_rows_size(&c->format, count);
     for (int i = 0; i < effort->filter_count; i++) {
         size_t before = trials.best;
         png_rows_filter(&c->format, effort->filters[i], rows, stride, count, c->row_scratch, c->filtered);
@@ -222,7 +219,7 @@ static size_t try_all(struct png_compressor *c, const unsigned char *rows, ptrdi
 size_t png_compress(struct png_compressor *c, const unsigned char *rows, ptrdiff_t stride, int count, bool final,
                     unsigned char **buffer, uint32_t *adler) {
     if (c->level > QUICK_LEVELS) return try_all(c, rows, stride, count, final, buffer, adler);
-    size_t n = filtered_size(&c->format, count);
+    size_t n = png_rows_size(&c->format, count);
     unsigned least;
     png_rows_filter(&c->format, c->effort->filters[0], rows, stride, count, c->row_scratch, c->filtered);
     *adler = c->code->adler(c->filtered, n);

@@ -7,7 +7,7 @@
 
 struct png_compressor; /* scratch for one piece at a time */
 
-/* Pieces have up to `rows` rows. NULL when there is no memory. */
+/* Pieces have up to `rows` rows; `level` is 0 … 9. NULL when there is no memory. */
 struct png_compressor *png_compressor_new(const struct png_rows *format, int rows, int level, int isa);
 void png_compressor_free(struct png_compressor *compressor);
 /* Room that buffers of fragments have before and behind them. */

@@ -134,7 +134,7 @@ struct png_part *png_encode(struct png_encoder *encoder, int64_t y, const unsign
     }
     bool first = y == 0;
     part->last = y + count == encoder->height;
-    part->filtered = (encoder->format.row_bytes + 1) * (size_t)count;
+    part->filtered = png_rows_size(&encoder->format, count);
     size_t size = png_compress(scratch->compressor, rows, stride, count, part->last, &part->buffer, &part->adler);
     scratch_give(encoder, scratch);
     part->chunk = part->buffer + (first ? 0 : STREAM_HEAD);

@@ -12,6 +12,11 @@ struct png_rows {
     bool wide;             /* samples of 16 bits, to be turned round */
 };
 
+/* Bytes of `count` filtered rows: before each one the number of its filter. */
+static inline size_t png_rows_size(const struct png_rows *format, int count) {
+    return (format->row_bytes + 1) * (size_t)count;
+}
+
 /* Bytes of scratch that png_rows_filter() wants. */
 size_t png_rows_scratch(const struct png_rows *format);
 /* Filters `count` rows, row i at rows + i * stride, into `out`, row_bytes + 1 for each. The first row does without a row above. */
