@@ -14,8 +14,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CHAINS = ["blur=1.5,median=3", "gray,conv=sobel_x:abs:bias=3,levels=5%:90%", "box=5:border=wrap,invert"]
-KINDS = ["png", "pam", "pfm", "jpg", "tif", "webp", "bmp", "tga", "hdr"]
+CHAINS = ["blur=1,median=3,conv=sharpen", "blur=1.5,median=3", "gray,conv=sobel_x:abs:bias=3,levels=5%:90%", "box=5:border=wrap,invert"]
+# Extensions, some with options.
+KINDS = ["png", "png --depth 8 --level 9", "ppm", "pam", "pfm", "jpg", "tif", "webp", "webp --quality 100", "bmp", "tga", "hdr"]
 
 
 def inputs():
@@ -28,8 +29,8 @@ def inputs():
                 yield path
 
 
-def run(program, device, path, chain, out):
-    command = [program, path, "-f", chain, "-o", out, "--device", device, "-q", "-j", "1"]
+def run(program, device, path, chain, out, options):
+    command = [program, path, "-f", chain, "-o", out, "--device", device, "-q", "-j", "1", *options]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode != 0:
         return done.returncode, done.stderr
@@ -38,11 +39,12 @@ def run(program, device, path, chain, out):
 
 
 def compare(program, folder, index, path, chain, kind):
-    outs = [os.path.join(folder, "%d-%s.%s" % (index, device, kind)) for device in ("cpu", "cuda")]
-    cpu = run(program, "cpu", path, chain, outs[0])
+    extension, *options = kind.split()
+    outs = [os.path.join(folder, "%d-%s.%s" % (index, device, extension)) for device in ("cpu", "cuda")]
+    cpu = run(program, "cpu", path, chain, outs[0], options)
     if cpu[0] != 0:
         return None
-    cuda = run(program, "cuda", path, chain, outs[1])
+    cuda = run(program, "cuda", path, chain, outs[1], options)
     for out in outs:
         if os.path.exists(out):
             os.remove(out)
@@ -58,7 +60,7 @@ def main():
         return 77
     formats = json.loads(subprocess.run([program, "--list-formats", "--json"], capture_output=True, check=True).stdout)
     written = [extension for one in formats if one["writes"] for extension in one["extensions"].split()]
-    kinds = [kind for kind in KINDS if kind in written]
+    kinds = [kind for kind in KINDS if kind.split()[0] in written]
     jobs = []
     for index, path in enumerate(inputs()):
         # The photographs go to every kind through every chain, other files to one each.

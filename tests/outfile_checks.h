@@ -1,25 +1,11 @@
-/* Checks that count, and files to look at. Included by test_outfile.c alone. */
+/* Files to look at. Included by test_outfile.c alone. */
 #ifndef OUTFILE_CHECKS_H
 #define OUTFILE_CHECKS_H
+#include "checks.h"
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static int failures, checks;
-
-#define CHECK(right) check((right), #right, __LINE__)
-static bool check(bool right, const char *what, int line) {
-    checks++;
-    if (right) return true;
-    failures++;
-    printf("FAIL  line %d: %s (%s)\n", line, what, strerror(errno));
-    return false;
-}
 
 /* How many temporary files are left. */
 static int count_temps(const char *folder) {

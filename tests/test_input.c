@@ -1,24 +1,11 @@
 /* Inputs: peeking, reading and seeking in files and pipes; what cannot be opened. Works in a folder of its own in TMPDIR. */
+#include "checks.h"
 #include "input.h"
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int failures, checks;
-
-#define CHECK(right) check((right), #right, __LINE__)
-static bool check(bool right, const char *what, int line) {
-    checks++;
-    if (right) return true;
-    failures++;
-    printf("FAIL  line %d: %s (%s)\n", line, what, strerror(errno));
-    return false;
-}
 
 static imgpipe_error error;
 
