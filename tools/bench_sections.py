@@ -99,6 +99,14 @@ def memory(bench):
 
 # ------------------------------------------------------------------------------------------------- files
 
+KIND_NAMES = {"png": "PNG", "jpg": "JPEG"}
+
+
+def medians(results):
+    """Of wall time, CPU time and peak memory, for every program."""
+    return {p: {what: median(found, what) for what in ("wall", "cpu", "memory")} for p, found in results.items()}
+
+
 def commands(bench, line, extension):
     """The command lines of every program that is there and can do this line, with names left to fill in."""
     programs = bench.programs
@@ -130,8 +138,7 @@ def write_mask(bench, rows):
 
 
 def file_line(bench, line, extension):
-    kind = {"png": "PNG", "jpg": "JPEG"}[extension]
-    name = f"{line.name}, {kind}"
+    name = f"{line.name}, {KIND_NAMES[extension]}"
     bench.say(name)
     given = bench.material.path("photograph." + extension)
     mask = write_mask(bench, line.mask)
@@ -142,7 +149,7 @@ def file_line(bench, line, extension):
         runs[program] = lambda command=command, names=names: bench.runner.once(command, **names)
     results, failed = in_turn(runs, bench.rounds, bench.patience)
     sizes = {p: os.path.getsize(bench.out(p, extension)) for p in results if not line.decode and os.path.exists(bench.out(p, extension))}
-    figures = {p: {what: median(found, what) for what in ("wall", "cpu", "memory")} for p, found in results.items()}
+    figures = medians(results)
     detail = {"figures": figures, "sizes": sizes, "failed": failed}
     ours = results.get("imgpipe")
     usual = {p: found for p, found in results.items() if p != "vips, fast"}
@@ -162,7 +169,7 @@ def file_line(bench, line, extension):
 def files(bench):
     for extension, table in (("png", lines.FILES), ("jpg", lines.FILES_JPEG)):
         for line in table:
-            if bench.wanted(f"{line.name}, {'PNG' if extension == 'png' else 'JPEG'}"):
+            if bench.wanted(f"{line.name}, {KIND_NAMES[extension]}"):
                 yield from file_line(bench, line, extension)
     yield from sizes(bench)
     yield from startup(bench)
@@ -237,7 +244,7 @@ def folder_line(bench, line):
         if bench.programs.get(needs.get(program, program)):
             runs[program] = lambda command=command, out=bench.out(program, "folder"): run(command, out)
     results, failed = in_turn(runs, bench.rounds, bench.patience)
-    figures = {p: {what: median(found, what) for what in ("wall", "cpu", "memory")} for p, found in results.items()}
+    figures = medians(results)
     peer = best(results)
     ratio = None
     if "imgpipe" in results and peer:
