@@ -85,7 +85,7 @@ static uint64_t memory_left(const struct job *job) {
 
 static struct plan_options plan_options(const struct job *job, bool no_output) {
     struct plan_options options = {.log = &job->context->log, .isa = job->context->isa, .threads = tasks_threads(job->context->tasks),
-                                   .depth = job->options->depth, .no_output = no_output, .strip_rows = job->options->strip_rows,
+                                   .depth = job->options->depth, .no_output = no_output, .take_data = job->options->take_data, .strip_rows = job->options->strip_rows,
                                    .step_rows = job->options->step_rows, .memory = memory_left(job)};
     memcpy(options.background, job->options->background, sizeof options.background);
     if (job->encoder) {
@@ -195,8 +195,7 @@ static imgpipe_status run_job(struct job *job, imgpipe_report *report, imgpipe_e
     imgpipe_context *context = job->context;
     struct run run = {.plan = job->plan, .source = job->source, .sink = job->sink, .tasks = context->tasks, .log = &context->log,
                       .in_flight = tasks_threads(context->tasks), .memory = memory_left(job), .poison = job->options->poison, .progress = context->progress,
-
-                      .cancel = context->cancel, .user = context->user};
+                      .cancel = context->cancel, .user = context->user, .options = job->options};
     char why[sizeof((imgpipe_report *)0)->device] = "";
     imgpipe_status failed = context_backend(context, job->plan, &run.backend, why, sizeof why, error);
     if (failed) return failed;

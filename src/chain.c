@@ -362,6 +362,10 @@ void imgpipe_chain_free(imgpipe_chain **chain) {
     *chain = NULL;
 }
 
+const imgpipe_filter *imgpipe_chain_filter_at(const imgpipe_chain *chain, int index) {
+    return chain && index >= 0 && index < chain->count ? chain->stages[index].filter : NULL;
+}
+
 bool imgpipe_chain_value_at(const imgpipe_chain *chain, int index, imgpipe_chain_value *value) {
     for (int i = 0; chain && index >= 0 && i < chain->count; i++) {
         const struct chain_stage *s = &chain->stages[i];

@@ -155,6 +155,9 @@ typedef struct imgpipe_chain_value {
     int place, length;      /* in the chain's text */
 } imgpipe_chain_value;
 
+/* The filters in the order of the text: index 0 … count-1; NULL beyond. */
+IMGPIPE_API const imgpipe_filter *imgpipe_chain_filter_at(const imgpipe_chain *chain, int index);
+
 /* The values in the order of the text: index 0 … count-1; false beyond. */
 IMGPIPE_API bool imgpipe_chain_value_at(const imgpipe_chain *chain, int index, imgpipe_chain_value *value);
 
@@ -183,6 +186,10 @@ typedef struct imgpipe_run_options {
      * result is freed by free(). NULL: the chain's name as it is. */
     char *(*data_name)(void *user, const char *name);
     void *data_user;
+    /* Gets the data of every stage that finds some (`hist`) as JSON, whether or not the chain names a file for them, once all pixels
+     * were seen and before the output takes its name; false: there is no memory for them, and the run fails. May be NULL. */
+    bool (*take_data)(void *user, const imgpipe_filter *filter, const char *json, size_t length);
+    void *take_user;
     bool poison;            /* for tests: fills buffers with garbage before use, so that a stage which reads
                                outside its declared input is found out */
 } imgpipe_run_options;

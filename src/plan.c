@@ -253,8 +253,10 @@ static int stages_that_matter(const struct imgpipe_chain *chain, const struct pl
                               int count) {
     if (!options->no_output) return chain ? chain->count : 0;
     int last = 0;
-    for (int i = 0; i < count; i++)
-        if (stages[i].filter->kind == IMGPIPE_GATHER && stages[i].side_data) last = i + 1;
+    for (int i = 0; i < count; i++) {
+        bool taken = options->take_data && stages[i].filter->side_data;
+        if (stages[i].filter->kind == IMGPIPE_GATHER && (stages[i].side_data || taken)) last = i + 1;
+    }
     return last ? last : count;
 }
 

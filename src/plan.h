@@ -54,6 +54,7 @@ struct plan_options {
     int isa, threads;
     int depth;                      /* 0, 8, 16, 32 */
     bool no_output;
+    bool take_data;         /* somebody wants the data of gathers */
     double background[3];
     int orientation;                /* 2 to 8: the result is turned as EXIF says by this, unless it is a chart; else 0 */
     int64_t strip_rows, step_rows;  /* 0: chosen */

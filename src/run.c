@@ -4,6 +4,8 @@
 #include "range.h"
 #include "status.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The image that a gather or a whole stage draws after its pass becomes the input of the next one. */
@@ -27,13 +29,33 @@ static imgpipe_status render(struct run *run, const struct pass *pass, const str
 
 static bool write_text(void *to, const char *text, size_t length) { return outfile_write(to, text, length); }
 
+static bool write_stream(void *to, const char *text, size_t length) { return fwrite(text, 1, length, to) == length; }
+
+/* Hands the data of a gather, as the filter writes them into a file with this ending, to who asked for them. */
+static imgpipe_status hand_over_data(const struct run *run, const imgpipe_stage *stage, imgpipe_error *error) {
+    imgpipe_stage as_json = *stage;
+    as_json.side_data = "data.json";
+    char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
+    if (to) stage->filter->side_data(&as_json, write_stream, to);
+    bool taken = to && !ferror(to);
+    if (to && fclose(to) != 0) taken = false;
+    taken = taken && run->options->take_data(run->options->take_user, stage->filter, text, length);
+    free(text);
+    return taken ? IMGPIPE_OK : error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for the data of %s; free some", stage->filter->name);
+}
+
 static imgpipe_status write_side_data(const struct run *run, imgpipe_error *error) {
     const struct plan *plan = run->plan;
     for (int i = 0; i < plan->stage_count; i++) {
         const imgpipe_stage *stage = &plan->stages[i];
         struct outfile *out = NULL;
-        if (stage->filter->kind != IMGPIPE_GATHER || !stage->side_data) continue;
-        imgpipe_status failed = outfile_open(stage->side_data, false, &out, error);
+        imgpipe_status failed = IMGPIPE_OK;
+        if (stage->filter->kind != IMGPIPE_GATHER || !stage->filter->side_data) continue;
+        if (run->options->take_data) failed = hand_over_data(run, stage, error);
+        if (!failed && !stage->side_data) continue;
+        if (!failed) failed = outfile_open(stage->side_data, false, &out, error);
         if (failed) return failed;
         outfile_cancel(out, &run->cancel);
         stage->filter->side_data(stage, write_text, out);

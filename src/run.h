@@ -20,6 +20,7 @@ struct run {
     void (*progress)(void *user, double done);
     struct cancel cancel;
     void *user;
+    const imgpipe_run_options *options; /* who takes the data of gathers */
     /* the result */
     double decode, encode;          /* seconds of all threads */
     double backend_seconds[3];      /* upload, compute, download */

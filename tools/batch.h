@@ -5,6 +5,7 @@
 #include "chain_text.h"
 #include "console.h"
 #include "exit_status.h"
+#include "merge.h"
 #include "options.h"
 #include "records.h"
 #include "report.h"
@@ -22,6 +23,7 @@ struct batch {
     int64_t local;              /* rank among the processes of this machine, or -1 */
     struct records *records;    /* NULL: nothing is noted */
     FILE *report;               /* NULL: none */
+    struct merge *merge;        /* NULL: histograms are not added up */
     /* ---- the state, guarded by `lock` once lanes run */
     pthread_mutex_t lock;
     pthread_cond_t change;
@@ -47,6 +49,7 @@ struct lane {
     struct job *job;
     bool shared;                /* one of several: with more memory, alone, an image may still succeed */
     bool progress;              /* of the image itself is shown */
+    struct merge_image *found;  /* the histogram of the image at work; NULL: nobody wants it */
     pthread_t thread;
 };
 

@@ -152,13 +152,24 @@ static int execute(struct plan *plan, struct batch *batch) {
     int status = report_open(o, plan->console, &plan->jobs, &batch->report);
     if (status) return status;
     FILE *report = batch->report;
+    struct merge merge = {0};
+    if (o->merge_hist) {
+        status = merge_begin(&merge, o, plan->console, &plan->jobs);
+        if (status) {
+            report_close(o, plan->console, report);
+            return status;
+        }
+        batch->merge = &merge;
+    }
     int fault = plan->roles->out && has_work(plan) ? path_make_folder(plan->roles->out) : 0;
     if (fault) {
         console_error(plan->console, "cannot make the folder '%s': %s; name another place", plan->roles->out, strerror(fault));
         report_close(o, plan->console, report);
+        merge_abort(&merge);
         return EXIT_OUTPUT;
     }
     status = batch_run(batch);
+    if (o->merge_hist) status = batch_graver(status, merge_end(&merge, &batch->totals, &plan->shard));
     return batch_graver(status, report_close(o, plan->console, report));
 }
 

@@ -43,7 +43,11 @@ static int run_image(const struct options *o, struct console *console, const str
     int status = report_open(o, console, &jobs, &report);
     if (!status) {
         batch.report = report;
-        status = batch_run(&batch);
+        struct merge merge = {0};
+        if (o->merge_hist) status = merge_begin(&merge, o, console, &jobs);
+        if (o->merge_hist && !status) batch.merge = &merge;
+        if (!status) status = batch_run(&batch);
+        if (batch.merge) status = batch_graver(status, merge_end(&merge, &batch.totals, NULL));
         status = batch_graver(status, report_close(o, console, report));
     }
     if (o->timings && job->status == JOB_OK && o->json)
@@ -78,6 +82,7 @@ static int run(const struct options *o, struct console *console) {
     imgpipe_chain *chain = NULL;
     imgpipe_error error = {.place = -1};
     /* What is wrong with the command line comes first, before anything is read or made. */
+    if (o->merge_hist && !o->chain) return merge_files(o, console);
     int status = EXIT_DONE, found = roles_find(o, &roles, message);
     if (!found && !roles.many) found = target_find(o, &roles, &target, message);
     if (found == EXIT_USAGE) {
@@ -89,6 +94,8 @@ static int run(const struct options *o, struct console *console) {
     } else if (imgpipe_chain_parse(text.text, &chain, &error) != IMGPIPE_OK) {
         chain_text_error(console, &text, &error);
         status = error.status == IMGPIPE_ERROR_ARGUMENT ? EXIT_USAGE : EXIT_SOME_FAILED;
+    } else if (o->merge_hist && (status = merge_check(o, chain, error.message))) {
+        console_error(console, "%s", error.message);
     } else if (roles.many) {
         status = folder_run(o, &roles, console, chain, &text);
     } else {

@@ -1,4 +1,5 @@
 #include "jobs.h"
+#include "paths.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,6 +76,17 @@ void jobs_sort(struct jobs *jobs) {
         kept++;
     }
     jobs->count = kept;
+}
+
+const char *jobs_role_of(const struct jobs *jobs, const char *path) {
+    struct stat st;
+    bool there = strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    for (int64_t i = 0; i < jobs->count; i++) {
+        const struct job *job = &jobs->list[i];
+        if (there && job->mode && st.st_dev == job->device && st.st_ino == job->inode) return "input";
+        if (job->out && path_compare(job->out, path) == 0) return "output";
+    }
+    return NULL;
 }
 
 void job_free(struct job *job) {

@@ -44,6 +44,8 @@ struct job *jobs_add_failed(struct jobs *jobs, const char *in, const char *rel, 
 bool job_look(struct job *job);
 /* Images by bytewise sorted path, then the rest; doubles removed; `index` set. */
 void jobs_sort(struct jobs *jobs);
+/* "input" or "output" if a job reads or writes this file, else NULL. */
+const char *jobs_role_of(const struct jobs *jobs, const char *path);
 void job_free(struct job *job);
 void jobs_free(struct jobs *jobs);
 #endif

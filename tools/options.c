@@ -71,6 +71,8 @@ static const struct row rows[] = {
     {NULL, 0, "shard", "I/N|auto[/N]", TYPE_ONCE, AT(shard), PLAIN,
      "do part I of N only; auto asks MPI, Slurm or Kubernetes which one this is"},
     {NULL, 0, "report", "FILE", TYPE_ONCE, AT(report), PLAIN, "write a line of JSON for each input"},
+    {NULL, 0, "merge-hist", "FILE", TYPE_ONCE, AT(merge_hist), PLAIN,
+     "add up the histograms that the chain's hist finds, as JSON; without -f: those in the files that are named"},
     {"The image", 0, "depth", "8|16|f32", TYPE_DEPTH, AT(depth), 0, 0, depth_names,
      "type of the output's samples; the chain runs in the wider of the input's type and this one (default: the input's)"},
     {NULL, 0, "level", "0...9", TYPE_NUMBER, AT(level), 0, 9, NULL,
@@ -111,7 +113,7 @@ static const struct row rows[] = {
     {NULL, 'h', "help", "[FILTER]", TYPE_ACTION, AT(action), ACTION_HELP, 0, NULL, "this text, or all about one filter"},
     {NULL, 0, "version", NULL, TYPE_ACTION, AT(action), ACTION_VERSION, 0, NULL, "the version"},
     {NULL, 0, "json", NULL, TYPE_FLAG, AT(json), PLAIN, "as JSON, for programs"},
-    LATER(0, "plugin", "FILE"), LATER(0, "check-filter", "NAME"), LATER(0, "batch", "-"), LATER(0, "merge-hist", "FILE"),
+    LATER(0, "plugin", "FILE"), LATER(0, "check-filter", "NAME"), LATER(0, "batch", "-"),
 };
 /* clang-format on */
 #define ROW_COUNT ((int)(sizeof rows / sizeof rows[0]))

@@ -23,7 +23,7 @@ struct options {
     bool no_output;
     bool recursive, null, resume, in_place, dry_run, fail_fast;
     struct option_list include, exclude;
-    const char *files_from, *name, *report, *shard;
+    const char *files_from, *name, *report, *shard, *merge_hist;
     const char *device, *isa;
     int64_t threads, strip_rows, level, quality, max_pixels, page;
     uint64_t memory, gpu_memory;

@@ -1,23 +1,16 @@
 #include "report.h"
 #include "exit_status.h"
 #include "json.h"
-#include "paths.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 int report_open(const struct options *o, struct console *console, const struct jobs *jobs, FILE **report) {
-    struct stat st;
     *report = NULL;
     if (!o->report) return EXIT_DONE;
-    bool there = strcmp(o->report, "-") != 0 && stat(o->report, &st) == 0 && S_ISREG(st.st_mode);
-    for (int64_t i = 0; i < jobs->count; i++) {
-        const struct job *job = &jobs->list[i];
-        bool input = there && job->mode && st.st_dev == job->device && st.st_ino == job->inode;
-        bool output = job->out && path_compare(job->out, o->report) == 0;
-        if (!input && !output) continue;
-        console_error(console, "--report: '%s' is an %s of this run; name another file", o->report, input ? "input" : "output");
+    const char *role = jobs_role_of(jobs, o->report);
+    if (role) {
+        console_error(console, "--report: '%s' is an %s of this run; name another file", o->report, role);
         return EXIT_USAGE;
     }
     *report = strcmp(o->report, "-") == 0 ? stdout : fopen(o->report, "we");

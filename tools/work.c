@@ -140,6 +140,10 @@ static imgpipe_status run(struct lane *lane, struct job *job, imgpipe_report *re
     struct batch *batch = lane->batch;
     imgpipe_run_options options = settings_run(batch->options);
     options.format = job->format;
+    if (lane->found) {
+        options.take_data = merge_take;
+        options.take_user = lane->found;
+    }
     if (batch->many) {
         if (batch->chain) options.data_name = data_name;
         options.data_user = lane;
@@ -179,27 +183,48 @@ static void book_failure(struct batch *batch, struct job *job, const imgpipe_err
     batch->status = batch_graver(status == EXIT_SOME_FAILED ? EXIT_DONE : status, batch->status);
 }
 
+/* Adds the image's histogram to those of the run. Called with the lock held. */
+static void add_histogram(struct batch *batch, const struct job *job, const struct merge_image *found) {
+    if (merge_add(batch->merge, job->in, found)) return;
+    batch->status = batch_graver(batch->status, EXIT_SOME_FAILED);
+    /* If nothing else is to come of the run, it is not worth going on. */
+    imgpipe_chain_value value;
+    int at = 0;
+    if (!job->out && !name_next_data(batch->chain, &at, &value)) batch->stop = true;
+}
+
+/* What a run's result means for the job and the batch. False if the job should be tried again alone. */
+static bool end_job(struct lane *lane, struct job *job, imgpipe_status status, const imgpipe_error *error, const imgpipe_report *report) {
+    struct batch *batch = lane->batch;
+    if (status == IMGPIPE_ERROR_MEMORY && lane->shared) return false;
+    if (status == IMGPIPE_OK && batch->many) note(batch, job, report);
+    pthread_mutex_lock(&batch->lock);
+    if (status == IMGPIPE_OK) {
+        batch->device_failures = 0;
+        report_add(&batch->totals, report);
+        if (!batch->totals.sum.device[0]) snprintf(batch->totals.sum.device, sizeof report->device, "%s", report->device);
+        enter(batch, job, JOB_OK, NULL, report);
+        if (!batch->many) batch->totals.sum = *report;
+        if (lane->found) add_histogram(batch, job, lane->found);
+    } else if (status == IMGPIPE_ERROR_CANCELLED || (signals_caught() && !batch->many)) {
+        batch->stop = true; /* the job stays to be done */
+    } else if (batch->many && status == IMGPIPE_ERROR_OUTPUT && error->fault == EEXIST) {
+        enter(batch, job, JOB_KEPT, error->message, report); /* another run has written it meanwhile */
+    } else {
+        book_failure(batch, job, error, report);
+    }
+    pthread_mutex_unlock(&batch->lock);
+    return true;
+}
+
 bool work_do(struct lane *lane, struct job *job) {
     struct batch *batch = lane->batch;
     imgpipe_error error = {.place = -1};
     imgpipe_report report = imgpipe_report_default();
+    struct merge_image found = {.misfit = ""};
+    lane->found = batch->merge ? &found : NULL;
     imgpipe_status status = run(lane, job, &report, &error);
-    if (status == IMGPIPE_ERROR_MEMORY && lane->shared) return false;
-    if (status == IMGPIPE_OK && batch->many) note(batch, job, &report);
-    pthread_mutex_lock(&batch->lock);
-    if (status == IMGPIPE_OK) {
-        batch->device_failures = 0;
-        report_add(&batch->totals, &report);
-        if (!batch->totals.sum.device[0]) snprintf(batch->totals.sum.device, sizeof report.device, "%s", report.device);
-        enter(batch, job, JOB_OK, NULL, &report);
-        if (!batch->many) batch->totals.sum = report;
-    } else if (status == IMGPIPE_ERROR_CANCELLED || (signals_caught() && !batch->many)) {
-        batch->stop = true; /* the job stays to be done */
-    } else if (batch->many && status == IMGPIPE_ERROR_OUTPUT && error.fault == EEXIST) {
-        enter(batch, job, JOB_KEPT, error.message, &report); /* another run has written it meanwhile */
-    } else {
-        book_failure(batch, job, &error, &report);
-    }
-    pthread_mutex_unlock(&batch->lock);
-    return true;
+    bool done = end_job(lane, job, status, &error, &report);
+    hist_sum_free(&found.sum);
+    return done;
 }

@@ -17,6 +17,7 @@ import files
 import folders
 import folders_break
 import folders_run
+import merge
 import pipes
 import usage
 from harness import Tally, check, png, read, write
@@ -26,7 +27,7 @@ def main():
     arguments = [argument for argument in sys.argv[2:] if argument != "--long"]
     Tally.long = len(arguments) < len(sys.argv) - 2
     pattern = arguments[0] if arguments else "*"
-    modules = (usage, files, breaks, pipes, folders, folders_run, folders_break)
+    modules = (usage, files, breaks, pipes, folders, folders_run, folders_break, merge)
     for name, test in [item for module in modules for item in vars(module).items()]:
         if not name.startswith("test_") or not fnmatch.fnmatch(name, pattern):
             continue
