@@ -6,6 +6,7 @@
 #include "listing.h"
 #include "options.h"
 #include "progress.h"
+#include "serve.h"
 #include "signals.h"
 #include "target.h"
 
@@ -82,6 +83,7 @@ static int run(const struct options *o, struct console *console) {
     imgpipe_chain *chain = NULL;
     imgpipe_error error = {.place = -1};
     /* What is wrong with the command line comes first, before anything is read or made. */
+    if (o->batch) return serve_run(o, console);
     if (o->merge_hist && !o->chain) return merge_files(o, console);
     int status = EXIT_DONE, found = roles_find(o, &roles, message);
     if (!found && !roles.many) found = target_find(o, &roles, &target, message);

@@ -73,6 +73,8 @@ static const struct row rows[] = {
     {NULL, 0, "report", "FILE", TYPE_ONCE, AT(report), PLAIN, "write a line of JSON for each input"},
     {NULL, 0, "merge-hist", "FILE", TYPE_ONCE, AT(merge_hist), PLAIN,
      "add up the histograms that the chain's hist finds, as JSON; without -f: those in the files that are named"},
+    {NULL, 0, "batch", "-", TYPE_ONCE, AT(batch), PLAIN,
+     "do the jobs that come from standard input, a line of JSON each, and answer each with such a line"},
     {"The image", 0, "depth", "8|16|f32", TYPE_DEPTH, AT(depth), 0, 0, depth_names,
      "type of the output's samples; the chain runs in the wider of the input's type and this one (default: the input's)"},
     {NULL, 0, "level", "0...9", TYPE_NUMBER, AT(level), 0, 9, NULL,
@@ -113,7 +115,7 @@ static const struct row rows[] = {
     {NULL, 'h', "help", "[FILTER]", TYPE_ACTION, AT(action), ACTION_HELP, 0, NULL, "this text, or all about one filter"},
     {NULL, 0, "version", NULL, TYPE_ACTION, AT(action), ACTION_VERSION, 0, NULL, "the version"},
     {NULL, 0, "json", NULL, TYPE_FLAG, AT(json), PLAIN, "as JSON, for programs"},
-    LATER(0, "plugin", "FILE"), LATER(0, "check-filter", "NAME"), LATER(0, "batch", "-"),
+    LATER(0, "plugin", "FILE"), LATER(0, "check-filter", "NAME"),
 };
 /* clang-format on */
 #define ROW_COUNT ((int)(sizeof rows / sizeof rows[0]))
@@ -366,6 +368,12 @@ bool options_read(int argc, char **argv, struct options *options, char message[O
     if (!options->chain) options->operands_before = options->operand_count;
     if (!right) options_free(options);
     return right;
+}
+
+bool options_add(struct options *options, char *argument, char message[OPTIONS_MESSAGE]) {
+    char *argv[] = {NULL, argument};
+    struct walk w = {2, 1, argv, options, message};
+    return read_long(&w);
 }
 
 void options_free(struct options *options) {

@@ -23,7 +23,7 @@ struct options {
     bool no_output;
     bool recursive, null, resume, in_place, dry_run, fail_fast;
     struct option_list include, exclude;
-    const char *files_from, *name, *report, *shard, *merge_hist;
+    const char *files_from, *name, *report, *shard, *merge_hist, *batch;
     const char *device, *isa;
     int64_t threads, strip_rows, level, quality, max_pixels, page;
     uint64_t memory, gpu_memory;
@@ -42,6 +42,8 @@ struct options {
 
 /* Reads argv. On failure `message` holds what is wrong with it, and `options` need not be freed. */
 bool options_read(int argc, char **argv, struct options *options, char message[OPTIONS_MESSAGE]);
+/* Reads one more, written as --name or --name=value; strings are those of `argument`. */
+bool options_add(struct options *options, char *argument, char message[OPTIONS_MESSAGE]);
 void options_free(struct options *options);
 
 /* Rows of --help in their order; false beyond. `heading` is not NULL where a group begins. */

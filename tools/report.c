@@ -64,8 +64,7 @@ void report_header(FILE *to, const char *chain, const char *device) {
     fputs("}\n", to);
 }
 
-void report_input(FILE *to, const char *in, const char *out, enum job_status status, const char *error, const imgpipe_report *report) {
-    putc('{', to);
+void report_image(FILE *to, const char *in, const char *out, enum job_status status, const char *error, const imgpipe_report *report) {
     put_text(to, "input", in);
     putc(',', to);
     put_text(to, "output", out);
@@ -85,6 +84,11 @@ void report_input(FILE *to, const char *in, const char *out, enum job_status sta
         putc(',', to);
     }
     put_seconds(to, report);
+}
+
+void report_input(FILE *to, const char *in, const char *out, enum job_status status, const char *error, const imgpipe_report *report) {
+    putc('{', to);
+    report_image(to, in, out, status, error, report);
     fputs("}\n", to);
 }
 

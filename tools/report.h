@@ -28,6 +28,8 @@ void report_steps(const imgpipe_report *report, const char *names[REPORT_STEPS],
 const char *report_type_name(imgpipe_type type);
 
 void report_header(FILE *to, const char *chain, const char *device);
+/* The members that tell of one image, without braces. */
+void report_image(FILE *to, const char *in, const char *out, enum job_status status, const char *error, const imgpipe_report *report);
 /* One input. `report` holds what is known of it; `error` is NULL where nothing is wrong. */
 void report_input(FILE *to, const char *in, const char *out, enum job_status status, const char *error, const imgpipe_report *report);
 void report_total(FILE *to, const struct totals *totals);

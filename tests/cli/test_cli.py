@@ -13,6 +13,7 @@ if len(sys.argv) < 2:
     sys.exit(__doc__)
 
 import breaks
+import companion
 import files
 import folders
 import folders_break
@@ -27,7 +28,7 @@ def main():
     arguments = [argument for argument in sys.argv[2:] if argument != "--long"]
     Tally.long = len(arguments) < len(sys.argv) - 2
     pattern = arguments[0] if arguments else "*"
-    modules = (usage, files, breaks, pipes, folders, folders_run, folders_break, merge)
+    modules = (usage, files, breaks, pipes, folders, folders_run, folders_break, merge, companion)
     for name, test in [item for module in modules for item in vars(module).items()]:
         if not name.startswith("test_") or not fnmatch.fnmatch(name, pattern):
             continue

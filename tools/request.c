@@ -1,0 +1,121 @@
+#include "request.h"
+#include "json_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAY(...) (snprintf(message, REQUEST_MESSAGE, __VA_ARGS__), false)
+
+static const char *const members[] = {"id", "in", "out", "chain", "options", NULL};
+/* What may differ from image to image; the rest belongs to the process. */
+static const char *const image_options[] = {"format", "overwrite", "depth", "level", "quality", "background", "subsampling", "strip",
+                                            "auto-orient", "page", "alpha", "allow-truncated", "max-pixels", "strip-rows", NULL};
+/* Those that take no value. */
+static const char *const flags[] = {"auto-orient", "allow-truncated", "strip", NULL};
+
+static bool has(const char *const *names, const char *name) {
+    while (*names && strcmp(*names, name) != 0) names++;
+    return *names != NULL;
+}
+
+/* Says that there is no such name, which is the nearest, and which there are. */
+static bool fail_name(const char *what, const char *name, const char *const *names, char message[REQUEST_MESSAGE]) {
+    const char *near = options_nearest(name, names);
+    int at = snprintf(message, REQUEST_MESSAGE, "'%.60s' is no %s of a job; %s%s%s", name, what, near ? "did you mean " : "", near ? near : "",
+                      near ? "? There are" : "there are");
+    for (; *names; names++) at += snprintf(message + at, REQUEST_MESSAGE - (size_t)at, " %s", *names);
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------------- options */
+
+/* The option as the command line would say it. */
+static bool add_option(struct request *r, const char *name, enum json_type type, const char *value, char message[REQUEST_MESSAGE]) {
+    char why[OPTIONS_MESSAGE];
+    bool flag = type == JSON_TRUE || type == JSON_FALSE;
+    if (!has(image_options, name)) return fail_name("option", name, image_options, message);
+    if ((flag && !has(flags, name)) || type == JSON_NULL || type == JSON_ARRAY || type == JSON_OBJECT)
+        return SAY("options: the value of '%s' is %s; write a text or a number", name, flag ? value : "none");
+    if (type == JSON_FALSE) return true; /* as if it were not there */
+    if (r->argument_count == REQUEST_OPTIONS) return SAY("options: there are more than %d", REQUEST_OPTIONS);
+    char *argument = NULL;
+    if (asprintf(&argument, "--%s%s%s", name, flag ? "" : "=", flag ? "" : value) < 0) return SAY("no memory for the options; free some");
+    r->arguments[r->argument_count++] = argument;
+    if (options_add(&r->options, argument, why)) return true;
+    return SAY("options: %s", why[0] == '-' && why[1] == '-' ? why + 2 : why);
+}
+
+static bool read_options(const struct json *json, const struct json_node *object, struct request *r, char message[REQUEST_MESSAGE]) {
+    if (object->type == JSON_NULL) return true;
+    if (object->type != JSON_OBJECT) return SAY("options is no object; write {\"depth\":8}");
+    for (const struct json_node *at = NULL; (at = json_next(json, object, at));) {
+        const struct json_node *value = json_value(json, at);
+        char *name = json_text(json, at), *text = json_text(json, value);
+        bool right = name && text ? add_option(r, name, value->type, text, message) : SAY("options: a text holds U+0000");
+        free(name);
+        free(text);
+        if (!right) return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- members */
+
+static bool take_text(const struct json *json, const struct json_node *value, const char *name, char **to, char message[REQUEST_MESSAGE]) {
+    if (*to) return SAY("'%s' is there twice", name);
+    if (value->type == JSON_NULL) return true;
+    if (value->type != JSON_STRING) return SAY("'%s' is no text; write it in quotes", name);
+    *to = json_text(json, value);
+    return *to ? true : SAY("'%s' holds U+0000, which no name and no chain can", name);
+}
+
+static bool take_member(const struct json *json, const struct json_node *value, const char *name, struct request *r,
+                        char message[REQUEST_MESSAGE]) {
+    if (strcmp(name, "in") == 0) return take_text(json, value, name, &r->in, message);
+    if (strcmp(name, "out") == 0) return take_text(json, value, name, &r->out, message);
+    if (strcmp(name, "chain") == 0) return take_text(json, value, name, &r->chain, message);
+    if (strcmp(name, "options") == 0) return read_options(json, value, r, message);
+    return strcmp(name, "id") == 0 || fail_name("member", name, members, message);
+}
+
+/* The id goes back as it came, whatever else is wrong. */
+static bool take_id(const struct json *json, struct request *r, char message[REQUEST_MESSAGE]) {
+    const struct json_node *id = json_member(json, json->nodes, "id");
+    if (!id || id->type == JSON_NULL) return true;
+    if (id->type == JSON_ARRAY || id->type == JSON_OBJECT) return SAY("'id' is neither a text nor a number");
+    r->id = strndup(json->text + id->at, id->length);
+    return r->id ? true : SAY("no memory for the job; free some");
+}
+
+static bool check_names(const struct request *r, char message[REQUEST_MESSAGE]) {
+    if (!r->in) return SAY("'in' is missing");
+    if (strcmp(r->in, "-") == 0) return SAY("'in': standard input carries the jobs; name a file");
+    if (r->out && strcmp(r->out, "-") == 0) return SAY("'out': standard output carries the answers; name a file");
+    if (r->in[0] == 0 || (r->out && r->out[0] == 0)) return SAY("the name of a file is empty");
+    return true;
+}
+
+bool request_read(const char *line, size_t length, const struct options *base, struct request *r, char message[REQUEST_MESSAGE]) {
+    struct json json;
+    char why[200];
+    *r = (struct request){.options = *base};
+    if (!json_parse(line, length, &json, why, sizeof why)) return SAY("the line is no JSON: %s", why);
+    bool right = json.nodes[0].type == JSON_OBJECT ? take_id(&json, r, message) : SAY("the line is no object; write {\"id\":1,\"in\":...}");
+    for (const struct json_node *at = NULL; right && (at = json_next(&json, json.nodes, at));) {
+        char *name = json_text(&json, at);
+        right = name ? take_member(&json, json_value(&json, at), name, r, message) : SAY("the name of a member holds U+0000");
+        free(name);
+    }
+    json_free(&json);
+    return right && check_names(r, message);
+}
+
+void request_free(struct request *r) {
+    free(r->id);
+    free(r->in);
+    free(r->out);
+    free(r->chain);
+    for (int i = 0; i < r->argument_count; i++) free(r->arguments[i]);
+    *r = (struct request){0};
+}
