@@ -1,0 +1,30 @@
+/* One call of a function that runs a chain: what it opened and has to close again. */
+#ifndef JOB_H
+#define JOB_H
+#include "context.h"
+#include "run.h"
+
+struct job {
+    bool later;     /* there was an image before this one in the same input and output */
+    double read_before, write_before;
+    imgpipe_context *context;
+    const imgpipe_run_options *options;
+    struct source *source;
+    struct plan *plan;
+    const struct encoder *encoder;
+    struct outfile *out;
+    struct sink *sink;
+    double began;
+};
+
+/* Checks the context and every option. */
+imgpipe_status job_check(const imgpipe_context *context, const imgpipe_run_options *options, imgpipe_error *error);
+/* What the source leaves of the budget. */
+uint64_t job_memory(const struct job *job);
+struct plan_options job_plan_options(const struct job *job, bool no_output);
+void job_clear_report(imgpipe_report *report);
+/* Runs the plan of a job whose ends are open. */
+imgpipe_status job_run(struct job *job, imgpipe_report *report, imgpipe_error *error);
+/* Closes everything; the output is kept only if nothing failed. */
+imgpipe_status job_end(struct job *job, imgpipe_status failed, imgpipe_report *report, imgpipe_error *error);
+#endif
