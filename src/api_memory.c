@@ -1,6 +1,7 @@
 /* The exported functions that run chains on pixels in memory. */
 #include "clock.h"
 #include "job.h"
+#include "layout.h"
 #include "status.h"
 
 static bool same_info(const imgpipe_info *a, const imgpipe_info *b) {
@@ -14,6 +15,8 @@ imgpipe_status imgpipe_run_image(imgpipe_context *context, const imgpipe_chain *
     struct job job = {.context = context, .options = options ? options : &defaults, .began = clock_now()};
     imgpipe_status failed = job_check(context, job.options, error);
     if (!failed && !in) failed = error_set(error, IMGPIPE_ERROR_ARGUMENT, "no input image was given");
+    if (!failed) failed = layout_check_image(in, "input", error);
+    if (!failed && out) failed = layout_check_image(out, "output", error);
     if (report) job_clear_report(report);
     if (!failed) failed = source_memory(in, &job.source, error);
     if (!failed) {

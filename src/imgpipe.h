@@ -80,17 +80,50 @@ typedef struct imgpipe_rect {
     int64_t x0, y0, x1, y1;
 } imgpipe_rect;
 
-/* An image in host memory. `stride` is the distance between rows in bytes, at least width * pixel size, and a
- * multiple of the sample size. */
+/* The order of the samples of a pixel in memory where it is not that of the format (gray, gray and alpha, RGB, RGBA). An X is a sample
+ * of the same type that means nothing: the format has three channels, the pixel in memory has four samples. X is ignored
+ * where pixels are read, and set to the white level where they are written, so that who takes it for alpha sees an opaque image. */
+typedef enum imgpipe_order {
+    IMGPIPE_ORDER_NATIVE = 0,
+    IMGPIPE_ORDER_BGR,                                                              /* three channels */
+    IMGPIPE_ORDER_RGBX, IMGPIPE_ORDER_BGRX, IMGPIPE_ORDER_XRGB, IMGPIPE_ORDER_XBGR, /* three channels in four samples */
+    IMGPIPE_ORDER_BGRA, IMGPIPE_ORDER_ARGB, IMGPIPE_ORDER_ABGR                      /* four channels, the last of the format is alpha */
+} imgpipe_order;
+
+/* How the samples that a caller holds differ from what a format says of them; all zero: not at all. Chains see the format alone: rows
+ * are converted on the way in and out, one by one, by integer arithmetic (u8, u16) as follows, where M is 255 or 65535.
+ *
+ * `white` is the value of full intensity in memory, alpha's too, for 12 bits in u16 for instance 4095: 1 ... M, or 0 for M itself; for
+ * f32 it must be 0. On reading v becomes floor((v M + floor(white / 2)) / white), and a sample above `white` ends the run with
+ * IMGPIPE_ERROR_INPUT; on writing v becomes floor((v white + floor(M / 2)) / M). What is read and written comes back the same.
+ *
+ * `premultiplied` says that colours in memory are multiplied by alpha; the format must have alpha. On reading, before white is looked at, with
+ * W = white or M: c becomes min(W, floor((c W + floor(a / 2)) / a)), and 0 where a is 0; f32: c / a, and 0 unless a > 0. On writing, after
+ * white: floor((c a + floor(W / 2)) / W); f32: c a. Integer colours not above their alpha come back the same. */
+typedef struct imgpipe_layout {
+    imgpipe_order order;
+    bool premultiplied;
+    uint32_t white;
+} imgpipe_layout;
+
+/* An image in host memory, which belongs to the caller. `pixels` is the first sample of the first row, aligned to the sample
+ * size. `stride` is the distance from a row to the next in bytes: a multiple of the sample size whose magnitude is at least width times
+ * the pixel's size in memory; negative where the rows lie bottom up. Bytes between rows are neither read nor written. */
 typedef struct imgpipe_image {
     imgpipe_info info;
     void *pixels;
     ptrdiff_t stride;
+    imgpipe_layout layout;
 } imgpipe_image;
 
 static inline size_t imgpipe_sample_size(imgpipe_type type) { return type == IMGPIPE_U8 ? 1 : type == IMGPIPE_U16 ? 2 : 4; }
 static inline size_t imgpipe_pixel_size(imgpipe_format format) {
     return imgpipe_sample_size(format.type) * (size_t)format.channels;
+}
+/* Bytes of one pixel in memory: one sample more where the layout has an unused one. */
+static inline size_t imgpipe_layout_pixel_size(imgpipe_format format, imgpipe_layout layout) {
+    bool unused = layout.order >= IMGPIPE_ORDER_RGBX && layout.order <= IMGPIPE_ORDER_XBGR;
+    return imgpipe_sample_size(format.type) * ((size_t)format.channels + (unused ? 1 : 0));
 }
 /* The value that stands for full intensity: 255, 65535 or 1. */
 static inline double imgpipe_type_max(imgpipe_type type) { return type == IMGPIPE_U8 ? 255.0 : type == IMGPIPE_U16 ? 65535.0 : 1.0; }
@@ -219,7 +252,7 @@ IMGPIPE_API imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgp
 IMGPIPE_API imgpipe_status imgpipe_chain_output(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_info *in,
                                                 const imgpipe_run_options *options, imgpipe_info *out, imgpipe_error *error);
 
-/* Runs a chain on an image in host memory. `out->info` must be what imgpipe_chain_output() says; `out` must not
+/* Runs a chain on an image in host memory. `out->info` must be what imgpipe_chain_output() says; its layout is free. `out` must not
  * overlap `in`; both belong to the caller. `out` may be NULL, as in imgpipe_run_file(). */
 IMGPIPE_API imgpipe_status imgpipe_run_image(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_image *in,
                                              const imgpipe_image *out, const imgpipe_run_options *options, imgpipe_report *report,

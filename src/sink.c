@@ -1,4 +1,4 @@
-/* Sinks: the table of the kinds that can be written, and sinks that write no file. */
+/* Sinks: the table of the kinds that can be written. */
 #include "sink.h"
 #include "status.h"
 #include <stdlib.h>
@@ -93,42 +93,4 @@ imgpipe_status sink_check_memory(const struct outfile *out, const char *kind, co
 
 void sink_close(struct sink *sink) {
     if (sink) sink->ops->close(sink);
-}
-
-/* ------------------------------------------------------------------------------------------- sinks without a file */
-
-static void plain_close(struct sink *sink) {
-    free(sink);
-}
-
-static imgpipe_status nothing_to_commit(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
-    (void)sink, (void)piece, (void)error;
-    return IMGPIPE_OK;
-}
-
-static imgpipe_status nothing_to_finish(struct sink *sink, imgpipe_error *error) {
-    (void)sink, (void)error;
-    return IMGPIPE_OK;
-}
-
-static const struct sink_ops null_ops = {
-    .name = "null", .commit = nothing_to_commit, .finish = nothing_to_finish, .close = plain_close};
-
-imgpipe_status sink_null(const imgpipe_info *info, struct sink **result, imgpipe_error *error) {
-    *result = NULL;
-    struct sink *sink = calloc(1, sizeof *sink);
-    if (!sink) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot run without an output: not enough memory; free some");
-    sink->ops = &null_ops;
-    sink->info = *info;
-    sink->piece_rows = sink_piece_rows(info);
-    *result = sink;
-    return IMGPIPE_OK;
-}
-
-imgpipe_status sink_memory(const imgpipe_image *image, struct sink **result, imgpipe_error *error) {
-    imgpipe_status failed = sink_null(&image->info, result, error);
-    if (failed) return failed;
-    (*result)->pixels = image->pixels;
-    (*result)->stride = image->stride;
-    return IMGPIPE_OK;
 }

@@ -46,7 +46,8 @@ struct sink {
     struct outfile *out;    /* not owned; NULL for images in memory */
     struct sink_options options;
     int piece_rows;         /* height of a piece (the last may be lower); set by open */
-    unsigned char *pixels;  /* the output image in memory: rows are written there and nothing is encoded; NULL for files */
+    /* The output image in memory, if its layout is plain: rows may then be written there and nothing is encoded. NULL for files. */
+    unsigned char *pixels;
     ptrdiff_t stride;
     bool device_memory;     /* takes pieces in device memory (none does yet) */
 };
@@ -70,8 +71,6 @@ const struct encoder *encoder_find(const char *name);
 const struct encoder *encoder_for_path(const char *path);
 /* Sink into an image in memory. */
 imgpipe_status sink_memory(const imgpipe_image *image, struct sink **sink, imgpipe_error *error);
-/* Sink that takes rows and keeps nothing (--no-output). */
-imgpipe_status sink_null(const imgpipe_info *info, struct sink **sink, imgpipe_error *error);
 void sink_close(struct sink *sink);
 /* For encoders that need the whole image, of `bytes` in memory: refuses what is over the budget. */
 imgpipe_status sink_check_memory(const struct outfile *out, const char *kind, const struct sink_options *options, uint64_t bytes,

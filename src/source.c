@@ -220,24 +220,3 @@ struct input *source_release(struct source *source) {
     source_close(source);
     return input;
 }
-
-/* ---------------------------------------------------------------------------------------------- images in memory */
-
-static void memory_close(struct source *source) {
-    free(source);
-}
-
-static const struct source_ops memory_ops = {.name = "memory", .close = memory_close};
-
-imgpipe_status source_memory(const imgpipe_image *image, struct source **result, imgpipe_error *error) {
-    *result = NULL;
-    struct source *source = calloc(1, sizeof *source);
-    if (!source) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read an image in memory: not enough memory; free some");
-    source->ops = &memory_ops;
-    source->info = image->info;
-    source->pixels = image->pixels;
-    source->stride = image->stride;
-    metadata_init(&source->metadata);
-    *result = source;
-    return IMGPIPE_OK;
-}
