@@ -41,7 +41,7 @@ void picture_new(struct picture *p, imgpipe_info info, struct rng *r) {
         gap = (size_t)rng_range(r, 0, 9) * sample;
         after = (size_t)rng_range(r, 64, 100);
     }
-    p->image.info = info;
+    p->image = (imgpipe_image){.info = info};
     p->image.stride = (ptrdiff_t)(row + gap);
     p->size = before + (row + gap) * (size_t)info.height + after;
     p->base = malloc(p->size);
