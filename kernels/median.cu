@@ -105,17 +105,11 @@ struct median_launch {
     int32_t outside; /* key of the constant border */
 };
 
-static __device__ __forceinline__ int32_t key_of(uint8_t v) {
-    return v;
-}
 static __device__ __forceinline__ int32_t key_of(uint16_t v) {
     return v;
 }
 static __device__ __forceinline__ int32_t key_of(float v) {
     return median_key(v);
-}
-static __device__ __forceinline__ void put_key(uint8_t *to, int32_t key) {
-    *to = (uint8_t)key;
 }
 static __device__ __forceinline__ void put_key(uint16_t *to, int32_t key) {
     *to = (uint16_t)key;
@@ -187,7 +181,6 @@ static int median_bits_launch(const imgpipe_stage *stage, int32_t outside, const
         const dim3 grid((unsigned)((samples + threads.x - 1) / threads.x), (unsigned)(blocks < 65535 ? blocks : 65535),
                         (unsigned)n);
         switch (in->format.type) {
-        case IMGPIPE_U8: median_bits<uint8_t><<<grid, threads, 0, stream>>>(jobs, launch); break;
         case IMGPIPE_U16: median_bits<uint16_t><<<grid, threads, 0, stream>>>(jobs, launch); break;
         default: median_bits<float><<<grid, threads, 0, stream>>>(jobs, launch); break;
         }
@@ -221,7 +214,9 @@ static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const 
     case 3: return median_window_launch<median_net_3<P>, P>(stage, outside, tiles, count, stream);
     case 5: return median_window_launch<median_net_5<P>, P>(stage, outside, tiles, count, stream);
     case 7: return median_window_launch<median_net_7<P>, P>(stage, outside, tiles, count, stream);
-    default: return median_bits_launch(stage, outside, tiles, count, stream);
+    default:
+        if (sizeof(typename P::sample) == 1) return median_slices_cuda(stage, outside, tiles, count, stream);
+        return median_bits_launch(stage, outside, tiles, count, stream);
     }
 }
 

@@ -48,4 +48,8 @@ KERNEL_TABLE(median_large);
 extern "C"
 #endif
 int median_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
+#ifdef __cplusplus
+/* u8, sizes from 9; `outside` is the sample of the constant border. */
+int median_slices_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
+#endif
 #endif
