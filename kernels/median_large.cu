@@ -27,7 +27,8 @@ static struct median_slices slices_plan(const imgpipe_stage *stage, int size, in
 }
 
 template <int LEVELS, int WORDS>
-static int slices_launch(const imgpipe_stage *stage, int size, int32_t outside, const imgpipe_tile *tiles, int count, void *stream) {
+static int slices_launch(const imgpipe_stage *stage, int size, int32_t outside, const imgpipe_tile *tiles, int count,
+                         void *stream) {
     struct median_slices launch = slices_plan(stage, size, outside, LEVELS);
     launch.rows = SLICES_ROWS;
     const int shared = (2 * launch.rows + size - 1) * WORDS * 32, across = WORDS * 32 - size + 1;

@@ -95,8 +95,8 @@ static __device__ __forceinline__ void slices_load(const imgpipe_tile &tile, con
         for (int w = 0; w < WORDS; w++) v[w] = row && column[w] >= 0 ? row[column[w]] : launch.outside;
 #pragma unroll
         for (int w = 0; w < WORDS; w += 4)
-            bits[(i * WORDS + w) * 8 + lane] =
-                slices_transpose(__byte_perm(__byte_perm(v[w], v[w + 1], 0x0040), __byte_perm(v[w + 2], v[w + 3], 0x0040), 0x5410), lane);
+            bits[(i * WORDS + w) * 8 + lane] = slices_transpose(
+                __byte_perm(__byte_perm(v[w], v[w + 1], 0x0040), __byte_perm(v[w + 2], v[w + 3], 0x0040), 0x5410), lane);
     }
 }
 
@@ -136,7 +136,7 @@ static __device__ __forceinline__ void slices_step(const struct median_slices &l
         uint32_t carries[WORDS];
 #pragma unroll
         for (int w = 0; w < WORDS; w++) carries[w] = (nout[w] & ~launch.odd[level]) | (~in[w] & launch.odd[level]);
-        /* Summands may lie in word w + 2: words are done from left to right, and what is to the right is still old. */
+            /* Summands may lie in word w + 2: words are done from left to right, and what is to the right is still old. */
 #pragma unroll
         for (int w = 0; w < WORDS; w++) {
             uint32_t carry = slices_far(carries, w, launch.carry[level], level);
