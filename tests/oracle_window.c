@@ -112,8 +112,15 @@ const struct oracle oracle_box = {"box", 160, 60, NULL, box_make, NULL, box_veri
 
 /* ---- median */
 
+/* Every size at which another method or block begins, and those on either side. */
+static int64_t median_size(struct rng *r) {
+    static const int sizes[] = {3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 33, 51, 61, 63, 65, 75, 125, 127, 129, 253, 255};
+    if (rng_chance(r, 60)) return odd_random(r);
+    return sizes[rng_range(r, 0, (int64_t)(sizeof sizes / sizeof *sizes) - 1)];
+}
+
 static void median_make(struct oracle_case *c, struct rng *r) {
-    c->window_x = odd_random(r);
+    c->window_x = median_size(r);
     if (rng_chance(r, 10))
         c->window_x = 3, chain_add(c, "median=size=3");
     else
