@@ -24,16 +24,19 @@ static imgpipe_status median_setup(imgpipe_stage *stage, imgpipe_error *error) {
     struct median_data *data = imgpipe_stage_alloc(stage, sizeof *data, error);
     if (!data) return IMGPIPE_ERROR_MEMORY;
     data->size = (int)options->size;
-    stage->cost = data->size <= MEDIAN_NETWORK_SIZE ? 0.04 * data->size * data->size : 100; /* one core with AVX2 */
     stage->data = data;
+    const imgpipe_type type = stage->in.format.type;
     if (data->size <= MEDIAN_NETWORK_SIZE) {
         const struct median_kernels *kernels = KERNEL_PICK(median, stage->isa);
-        stage->rows = kernels->rows[stage->in.format.type];
-        stage->scratch_size = kernels->scratch[stage->in.format.type];
+        stage->rows = kernels->rows[type];
+        stage->scratch_size = kernels->scratch[type];
+        stage->cost = 0.023 * data->size * data->size * (double)imgpipe_sample_size(type); /* one core with AVX2, as below */
     } else {
         const struct median_large_kernels *kernels = KERNEL_PICK(median_large, stage->isa);
-        stage->rows = kernels->rows[stage->in.format.type];
-        stage->scratch_size = kernels->scratch(stage->in.format.type, data->size);
+        stage->rows = kernels->rows[type];
+        stage->scratch_size = kernels->scratch(type, data->size);
+        stage->step = 4 * data->size; /* every call counts the first windows anew, which takes as long as `size` rows */
+        stage->cost = type == IMGPIPE_U8 ? 10 : type == IMGPIPE_U16 ? 40 : 50;
     }
     stage->cuda = FILTER_CUDA(median_cuda);
     return IMGPIPE_OK;

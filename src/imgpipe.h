@@ -20,7 +20,7 @@ extern "C" {
 
 #define IMGPIPE_VERSION "0.1.0"
 /* Raised whenever the layout or meaning of imgpipe_filter, imgpipe_stage, imgpipe_rows or imgpipe_tile changes. */
-#define IMGPIPE_ABI 1
+#define IMGPIPE_ABI 2
 
 #if defined(__GNUC__)
 #define IMGPIPE_API __attribute__((visibility("default")))
@@ -406,6 +406,7 @@ struct imgpipe_stage {
     double cost;            /* about how many nanoseconds a sample takes on one CPU core; only for the choice of a device; preset 1 */
     bool identity;          /* the stage changes nothing and is left out; preset false */
     imgpipe_rows_function rows;
+    int64_t step;           /* LOCAL: output rows that a call of rows() should have where memory allows it; preset 0, as few as suit the cache */
     size_t state_size, scratch_size;
     imgpipe_gather_function gather;
     size_t gather_size;     /* bytes of the state of a gather, the same on the host and on the device */

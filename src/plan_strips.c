@@ -35,11 +35,24 @@ static int64_t row_bytes(const struct edge *edge) {
 #define STRIP_BYTES ((int64_t)2 << 20)  /* of the widest rows: long enough to hide the hand-over, short enough to share out */
 #define HALO_BYTES ((int64_t)32 << 20)  /* how far a strip may grow so that its halo is a small part of it */
 #define STEP_BYTES ((int64_t)256 << 10) /* rows that move through all stages at a time stay in the L2 cache */
+#define STEP_MOST ((int64_t)8 << 20) /* and the most where a stage asks for more, because every call begins with work of its own */
 
 /* About what the slots of input and output take for strips of `rows` rows (run_memory.c). */
 static double slot_bytes(const struct pass *pass, int64_t rows, int64_t halo, int threads) {
     double in = (double)row_bytes(&pass->edges[0]), out = (double)row_bytes(&pass->edges[pass->node_count]);
     return in * (double)(rows * (threads + 1) + halo) + out * (double)(rows * (threads + 2));
+}
+
+/* The rows of a step; `sum` is the bytes of one row of every edge. */
+static int64_t step_of_pass(const struct pass *pass, const struct plan_options *options, int64_t sum) {
+    int64_t step = STEP_BYTES / sum, wanted = 0, most = STEP_MOST / sum;
+    if (options->step_rows > 0) return options->step_rows;
+    step = step < 8 ? 8 : step > 32 ? 32 : step;
+    for (int k = 0; k < pass->node_count; k++)
+        if (pass->nodes[k].kind == NODE_LOCAL && pass->nodes[k].stage->step > wanted) wanted = pass->nodes[k].stage->step;
+    while (options->memory && (double)(most * sum * options->threads) > (double)options->memory / 4) most /= 2;
+    if (wanted > most) wanted = most;
+    return step > wanted ? step : wanted;
 }
 
 static void strips_of_pass(struct pass *pass, const struct plan_options *options) {
@@ -63,9 +76,7 @@ static void strips_of_pass(struct pass *pass, const struct plan_options *options
     if (rows > height) rows = height;
     pass->strip_rows = rows;
     pass->strip_count = (height + rows - 1) / rows;
-    int64_t step = STEP_BYTES / sum;
-    step = step < 8 ? 8 : step > 32 ? 32 : step;
-    if (options->step_rows > 0) step = options->step_rows;
+    int64_t step = step_of_pass(pass, options, sum);
     pass->step_rows = step < rows ? step : rows;
 }
 
