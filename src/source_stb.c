@@ -236,6 +236,23 @@ static imgpipe_status stb_failed(const struct stb *s, const struct stb_reader *r
     return stb_refuse(s, error, "broken: %s", reason && *reason ? reason : "it cannot be decoded");
 }
 
+/* How many bytes an image of this size must have at least: stb_image would go through all pixels of one that has none. */
+static uint64_t least_bytes(const struct stb *s, uint64_t width, uint64_t height) {
+    const unsigned char *b = s->file;
+    uint64_t pixels = width * height, depth;
+    switch (s->kind) {
+    case STB_TGA: /* a run has up to 128 pixels */
+        depth = (b[16] + 7u) / 8;
+        return b[2] & 8 ? (pixels + 127) / 128 * (1 + depth) : pixels * depth;
+    case STB_BMP:
+        depth = get32(b + 14) == 12 ? get16(b + 24) : get16(b + 28);
+        return (width * depth + 7) / 8 * height;
+    case STB_HDR: /* a row is packed behind four bytes, each channel in runs of up to 127, or it is not packed */
+        return height * (4 + 8 * ((width + 126) / 127) < 4 * width ? 4 + 8 * ((width + 126) / 127) : 4 * width);
+    default: return 0;
+    }
+}
+
 /* Reads the header: fills info and refuses what is too large before any of it is decoded. */
 static imgpipe_status stb_header(struct stb *s, imgpipe_error *error) {
     struct stb_reader r = reader_of(s);
@@ -252,6 +269,8 @@ static imgpipe_status stb_header(struct stb *s, imgpipe_error *error) {
     if ((uint64_t)width * (uint64_t)rows > INT_MAX / (4 * imgpipe_sample_size(format->type)))
         return stb_refuse(s, error, "%d × %lld pixels are more than the decoder can hold; convert it to PNG or PNM elsewhere",
                           width, (long long)rows);
+    if (least_bytes(s, (uint64_t)width, (uint64_t)rows) > s->size)
+        return stb_refuse(s, error, "truncated: the file ends before the image does");
     s->base.info.width = width;
     s->base.info.height = rows;
     return IMGPIPE_OK;
