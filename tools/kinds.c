@@ -47,6 +47,9 @@ bool kind_check_format(const char *format, char *message, size_t message_size) {
     int count = 0;
     const imgpipe_codec_info *codec = kind_find(format);
     if (codec && codec->writes) return true;
+    if (codec && codec->package)
+        return SAY("--format: this build does not write %s; install the package %s and build again, or choose one of %s", codec->name,
+                   codec->package, kinds_written(kinds));
     if (codec) return SAY("--format: %s is read, but not written; write one of %s", codec->name, kinds_written(kinds));
     for (int i = 0; count < 63 && (codec = imgpipe_codec_at(i)); i++)
         if (codec->writes) names[count++] = codec->name;
@@ -73,6 +76,9 @@ bool kind_check_output(const char *out, const imgpipe_codec_info *kind, char *me
     if (kind && codec && codec != kind)
         return SAY("--format %s contradicts the extension of '%.200s'; leave one out", kind->name, out);
     if (kind) return true;
+    if (codec && codec->package)
+        return SAY("'%.200s': this build does not write %s; install the package %s and build again, or choose one of %s", out,
+                   codec->name, codec->package, kinds_written(kinds));
     if (codec && !codec->writes)
         return SAY("'%.200s': %s is read, but not written; the kinds that are written are %s", out, codec->name, kinds_written(kinds));
     if (codec) return true;

@@ -176,9 +176,43 @@ static void list_formats(bool json) {
         printf(",\"reads\":%s,\"writes\":%s,\"streams\":%s,\"types\":", codec->reads ? "true" : "false",
                codec->writes ? "true" : "false", codec->streams ? "true" : "false");
         json_string(stdout, codec->types);
+        printf(",\"package\":");
+        json_string(stdout, codec->package);
         putchar('}');
     }
     if (json) printf("]\n");
+}
+
+enum part { READ_AND_WRITTEN, ONLY_READ, LEFT_OUT };
+
+static bool codec_is(const imgpipe_codec_info *codec, enum part part) {
+    return part == LEFT_OUT ? codec->package != NULL : codec->reads && codec->writes == (part == READ_AND_WRITTEN);
+}
+
+/* What this build makes of the kinds of files: three lines, of which the last is there only where a library was left out. */
+static void version_formats(void) {
+    static const char *const heads[] = {"reads and writes ", "reads ", "built without "};
+    for (enum part part = READ_AND_WRITTEN; part <= LEFT_OUT; part++) {
+        const imgpipe_codec_info *codec;
+        int count = 0;
+        for (int i = 0; (codec = imgpipe_codec_at(i)); i++) {
+            if (!codec_is(codec, part)) continue;
+            printf("%s%s", count++ ? ", " : heads[part], codec->name);
+            if (part == LEFT_OUT) printf(" (the package %s)", codec->package);
+        }
+        if (count) putchar('\n');
+    }
+}
+
+static void print_version(bool json) {
+    if (!json) {
+        printf("imgpipe %s\n", IMGPIPE_VERSION);
+        version_formats();
+        return;
+    }
+    printf("{\"name\":\"imgpipe\",\"version\":\"%s\",\"abi\":%d,\"formats\":", IMGPIPE_VERSION, IMGPIPE_ABI);
+    list_formats(true);
+    printf("}\n");
 }
 
 static void list_devices(bool json, char note[OPTIONS_MESSAGE]) {
@@ -277,12 +311,7 @@ int listing_print(const struct options *options, char message[OPTIONS_MESSAGE], 
     case ACTION_LIST: list_filters(options->json); break;
     case ACTION_FORMATS: list_formats(options->json); break;
     case ACTION_DEVICES: list_devices(options->json, note); break;
-    case ACTION_VERSION:
-        if (options->json)
-            printf("{\"name\":\"imgpipe\",\"version\":\"%s\",\"abi\":%d}\n", IMGPIPE_VERSION, IMGPIPE_ABI);
-        else
-            printf("imgpipe %s\n", IMGPIPE_VERSION);
-        break;
+    case ACTION_VERSION: print_version(options->json); break;
     case ACTION_HELP:
         if (options->help_filter) return help_filter(options, message);
         if (options->json)

@@ -113,7 +113,7 @@ static const struct row rows[] = {
     {NULL, 0, "list-formats", NULL, TYPE_ACTION, AT(action), ACTION_FORMATS, 0, NULL, "the kinds of files"},
     {NULL, 0, "list-devices", NULL, TYPE_ACTION, AT(action), ACTION_DEVICES, 0, NULL, "the CPU, and the GPUs that can be used"},
     {NULL, 'h', "help", "[FILTER]", TYPE_ACTION, AT(action), ACTION_HELP, 0, NULL, "this text, or all about one filter"},
-    {NULL, 0, "version", NULL, TYPE_ACTION, AT(action), ACTION_VERSION, 0, NULL, "the version"},
+    {NULL, 0, "version", NULL, TYPE_ACTION, AT(action), ACTION_VERSION, 0, NULL, "the version, and the kinds of files of this build"},
     {NULL, 0, "json", NULL, TYPE_FLAG, AT(json), PLAIN, "as JSON, for programs"},
     LATER(0, "plugin", "FILE"), LATER(0, "check-filter", "NAME"),
 };

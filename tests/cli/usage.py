@@ -9,7 +9,7 @@ from harness import PROGRAM, check, environment, expect, is_png, left, read, run
 
 def test_listings():
     result = expect(0, "--version")
-    check(re.fullmatch(rb"imgpipe \d+\.\d+\.\d+\n", result.out), result.out)
+    check(re.fullmatch(rb"imgpipe \d+\.\d+\.\d+\nreads and writes png, .*", result.out, re.S), result.out)
     result = expect(0, "--help")
     for word in (b"--overwrite", b"blur", b"Exit status", b"-f, --filters CHAIN", b"--max-pixels"):
         check(word in result.out, "--help lacks", word)
