@@ -57,6 +57,14 @@ def need(*programs):
         raise Skip(f"{', '.join(lacking)} missing")
 
 
+def installed(programs):
+    """Those that are there, of which one is needed."""
+    lacking = missing(programs)
+    if len(lacking) == len(programs):
+        need(*lacking)
+    return [program for program in programs if program not in lacking]
+
+
 def attempt(*arguments):
     return subprocess.run([Tally.imgpipe, *map(str, arguments)], capture_output=True, text=True, check=False)
 
@@ -97,18 +105,14 @@ def reads(kind, path, want=None, readers=None, tolerance=EXACT, mean=None, optio
     got = ours(path, *options, kind="pfm" if kind in FLOATS else "pam")
     if want is not None:
         same(got, rgba(want), f"{path}: what was put in", allowed("ImageMagick" if kind in FLOATS else "", tolerance), mean)
-    for program in readers or READERS[kind]:
-        if missing([program]):
-            continue
+    for program in installed(readers or READERS[kind]):
         Tally.compared += 1
         same(got, PROGRAMS[program](path), f"{path}: what {program} reads", allowed(program, tolerance), mean)
 
 
 def seen(kind, path, want, tolerance=EXACT, mean=None, readers=None):
     """Other programs see in the command's file what they should."""
-    for program in readers or READERS[kind]:
-        if missing([program]):
-            continue
+    for program in installed(readers or READERS[kind]):
         Tally.compared += 1
         same(PROGRAMS[program](path), rgba(want), f"{path} in {program}", allowed(program, tolerance), mean)
 

@@ -1,7 +1,7 @@
 """Checks of tools/format_table.py that are about TIFF alone: layouts, samples, tags. tiffcp and ImageMagick make the files."""
-from format_checks import (HEIGHT, MAGICK, WIDTH, Tally, check, convert, covers, magick_write, name_for, need, ours, picture, reads,
-                           refused, rgba, same, seen)
-from format_programs import PROGRAMS, Image, missing, np, output, pillow
+from format_checks import (HEIGHT, MAGICK, WIDTH, Tally, check, convert, covers, installed, magick_write, name_for, need, ours, picture,
+                           reads, refused, rgba, same, seen)
+from format_programs import PROGRAMS, Image, np, output, pillow
 from format_reading import gray_and_rgb
 from format_writing import tags as exiftool
 
@@ -24,10 +24,9 @@ def read_float(kind):
         pixels = picture(channels, np.float32)
         path = by_hand(name_for(kind), WIDTH, HEIGHT, 32, channels, pixels.tobytes(), t339=(3, [3] * channels))
         same(ours(path, kind="pfm"), rgba(pixels), "float")
-        for program in ("vips", "ImageMagick"):
-            if not missing([program]):
-                Tally.compared += 1
-                same(ours(path, kind="pfm"), PROGRAMS[program](path), f"float in {program}", MAGICK)
+        for program in installed(("vips", "ImageMagick")):
+            Tally.compared += 1
+            same(ours(path, kind="pfm"), PROGRAMS[program](path), f"float in {program}", MAGICK)
 
 
 @covers("read", "1, 2 and 4 bits", "tiff")
