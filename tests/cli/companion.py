@@ -147,10 +147,16 @@ def test_companion_ends():
     os.mkfifo("slow.png")
     companion = Companion()
     companion.say({"in": "slow.png", "out": "o2.png"})
-    time.sleep(0.3)
+    pipe = None
+    for _ in range(500):
+        try:
+            pipe = pipe or os.open("slow.png", os.O_WRONLY | os.O_NONBLOCK)  # succeeds once it is being read
+        except OSError:
+            time.sleep(0.02)
     companion.process.send_signal(signal.SIGTERM)
-    check("stopped" in companion.hear()["error"], "a silent pipe is waited for")
+    check("stopped" in (companion.hear().get("error") or ""), "a silent pipe is waited for")
     companion.end(143)
+    os.close(pipe)
     companion = Companion()
     companion.process.stdout.close()
     companion.process.wait(timeout=20)
