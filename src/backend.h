@@ -45,5 +45,6 @@ struct backend {
 
 enum { BACKEND_UPLOAD, BACKEND_COMPUTE, BACKEND_DOWNLOAD };
 
-imgpipe_status backend_cpu_new(struct tasks *tasks, int isa, struct backend **backend, imgpipe_error *error);
+/* Takes over `pool`, from which all memory of rows comes, unless it fails. */
+imgpipe_status backend_cpu_new(struct tasks *tasks, int isa, struct pool *pool, struct backend **backend, imgpipe_error *error);
 #endif

@@ -313,13 +313,10 @@ static void cpu_free(struct backend *backend) {
 
 static const struct backend_ops cpu_ops = {"cpu", false, true, cpu_open, cpu_submit, cpu_collect, cpu_close, cpu_free};
 
-imgpipe_status backend_cpu_new(struct tasks *tasks, int isa, struct backend **out, imgpipe_error *error) {
+imgpipe_status backend_cpu_new(struct tasks *tasks, int isa, struct pool *pool, struct backend **out, imgpipe_error *error) {
     struct backend *backend = calloc(1, sizeof *backend);
-    if (backend) backend->pool = pool_new(NULL, NULL);
-    if (!backend || !backend->pool) {
-        free(backend);
-        return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for the CPU backend");
-    }
+    if (!backend) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for the CPU backend");
+    backend->pool = pool;
     backend->ops = &cpu_ops;
     backend->tasks = tasks;
     backend->point = KERNEL_PICK(point, isa);

@@ -65,7 +65,8 @@ static imgpipe_status started(struct cuda_backend *backend, imgpipe_error *error
     return backend->start_status;
 }
 
-static void release_pinned(void *block, size_t size) {
+static void release_pinned(void *user, void *block, size_t size) {
+    (void)user;
     if (cudaHostUnregister(block) != cudaSuccess) cudaGetLastError(); /* it may never have been pinned */
     munmap(block, size);
 }
@@ -344,7 +345,7 @@ imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory
         return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d is absent: this machine has %d GPU%s; see --list-devices", device,
                          count, count == 1 ? "" : "s");
     struct cuda_backend *backend = calloc(1, sizeof *backend);
-    if (backend) backend->base.pool = pool_new(pool_pages, release_pinned);
+    if (backend) backend->base.pool = pool_new(pool_pages, release_pinned, NULL);
     if (!backend || !backend->base.pool) {
         free(backend);
         return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for the CUDA backend");

@@ -339,6 +339,7 @@ imgpipe_status imgpipe_chain_parse(const char *text, imgpipe_chain **chain, imgp
     p.chain = calloc(1, sizeof *p.chain);
     if (p.chain) p.chain->text = strdup(text);
     status = p.chain && p.chain->text ? read_chain(&p) : out_of_memory(&p);
+    if (status == IMGPIPE_OK && !(p.chain->canonical = chain_write(p.chain, -1, -1, NULL, NULL))) status = out_of_memory(&p);
     chain_lex_free(&p.lex);
     if (status != IMGPIPE_OK) imgpipe_chain_free(&p.chain);
     *chain = p.chain;
@@ -358,6 +359,7 @@ void imgpipe_chain_free(imgpipe_chain **chain) {
     }
     free((*chain)->stages);
     free((*chain)->text);
+    free((*chain)->canonical);
     free(*chain);
     *chain = NULL;
 }

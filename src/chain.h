@@ -22,11 +22,19 @@ struct chain_stage {
 };
 
 struct imgpipe_chain {
-    char *text;
+    char *text;             /* what was parsed, which places refer to */
+    char *canonical;        /* imgpipe_chain_text() */
     struct chain_stage *stages;
     int count;
 };
 
 /* Turns an error of imgpipe_stage_fail() (param index, bytes into the value) into a place in the chain's text. */
 void chain_place(const struct imgpipe_chain *chain, int stage, int param, int at, int length, int *place, int *place_length);
+
+/* The chain as text for free(), or NULL: no memory. `value`, as the filter is to see it, stands for what parameter `param` of stage
+ * `stage` holds (-1: for none), and `added`, if not NULL, is a stage behind the others. */
+char *chain_write(const struct imgpipe_chain *chain, int stage, int param, const char *value, const char *added);
+/* A number as the parser reads it. */
+#define CHAIN_NUMBER 40
+const char *chain_number_text(double value, char text[CHAIN_NUMBER]);
 #endif

@@ -54,6 +54,15 @@ static imgpipe_status read_isa(imgpipe_context *context, const char *isa, imgpip
                      isa, names);
 }
 
+/* The CPU's backend, with memory from where the caller wants it. */
+static imgpipe_status make_cpu(imgpipe_context *context, const imgpipe_context_options *options, imgpipe_error *error) {
+    struct pool *pool = pool_new(options->allocate, options->release, options->user);
+    if (!pool) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a context");
+    imgpipe_status failed = backend_cpu_new(context->tasks, context->isa, pool, &context->cpu, error);
+    if (failed) pool_free(pool);
+    return failed;
+}
+
 static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_context_options *options, imgpipe_error *error) {
     context->log = (struct log){options->log, options->user};
     context->progress = options->progress;
@@ -67,12 +76,14 @@ static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_conte
     /* Without a number it is half of what is free when it is asked for, which sharing makes less by itself. */
     context->gpu_memory = options->gpu_memory ? options->gpu_memory / parts + 1 : 0;
     context->pinned_memory = options->pinned_memory ? options->pinned_memory / parts + 1 : 0;
+    if (!options->allocate != !options->release)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "allocate and release belong together; give both or neither");
     if (options->threads < 0 || options->threads > 4096)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%d threads: the range is 1 to 4096", options->threads);
     imgpipe_status failed = read_device(context, options->device, error);
     if (!failed) failed = read_isa(context, options->isa, error);
     if (!failed) failed = tasks_new(options->threads ? options->threads : tasks_default_threads(), &context->tasks, error);
-    if (!failed) failed = backend_cpu_new(context->tasks, context->isa, &context->cpu, error);
+    if (!failed) failed = make_cpu(context, options, error);
     /* A device that was named must be there, whatever is run on it later. */
     if (!failed && context->wish == DEVICE_CUDA)
         failed = backend_cuda_new(context->tasks, context->cuda_device, context->gpu_memory, context->pinned_memory, &context->log, &context->cuda, error);

@@ -1,7 +1,7 @@
 /* imgpipe: image filter chains on the CPU and on CUDA devices, with the same bytes from both.
  *
  * This is the one public header. It needs no CUDA header (a stream is a `void *`), compiles as C11 and as
- * C++17, and declares three things: running chains (contexts, chains, files, images in memory), asking what
+ * C++17, and declares three things: running chains (contexts, chains, files, images and rows in memory), asking what
  * there is (filters, file formats, devices), and the descriptor by which a filter is added.
  *
  * Conventions. Functions that can fail return an `imgpipe_status` and fill the caller's `imgpipe_error` (which
@@ -80,26 +80,29 @@ typedef struct imgpipe_rect {
     int64_t x0, y0, x1, y1;
 } imgpipe_rect;
 
-/* The order of the samples of a pixel in memory where it is not that of the format (gray, gray and alpha, RGB, RGBA). An X is a sample
- * of the same type that means nothing: the format has three channels, the pixel in memory has four samples. X is ignored
- * where pixels are read, and set to the white level where they are written, so that who takes it for alpha sees an opaque image. */
+/* The order of the samples of a pixel in memory where it is not that of the format (gray, gray and alpha, RGB, RGBA). An X is a
+ * sample of the same type that means nothing: the format has three channels, the pixel in memory has four samples. X is ignored
+ * where pixels are read, and set to the white level where they are written, so that who takes it for alpha sees an opaque
+ * image. */
 typedef enum imgpipe_order {
     IMGPIPE_ORDER_NATIVE = 0,
     IMGPIPE_ORDER_BGR,                                                              /* three channels */
     IMGPIPE_ORDER_RGBX, IMGPIPE_ORDER_BGRX, IMGPIPE_ORDER_XRGB, IMGPIPE_ORDER_XBGR, /* three channels in four samples */
-    IMGPIPE_ORDER_BGRA, IMGPIPE_ORDER_ARGB, IMGPIPE_ORDER_ABGR                      /* four channels, the last of the format is alpha */
+    IMGPIPE_ORDER_BGRA, IMGPIPE_ORDER_ARGB, IMGPIPE_ORDER_ABGR                      /* three channels and alpha */
 } imgpipe_order;
 
-/* How the samples that a caller holds differ from what a format says of them; all zero: not at all. Chains see the format alone: rows
- * are converted on the way in and out, one by one, by integer arithmetic (u8, u16) as follows, where M is 255 or 65535.
+/* How the samples that a caller holds differ from what a format says of them; all zero: not at all. Chains see the format alone:
+ * rows are converted on the way in and out, one by one, by integer arithmetic (u8, u16) as follows, where M is 255 or 65535.
  *
- * `white` is the value of full intensity in memory, alpha's too, for 12 bits in u16 for instance 4095: 1 ... M, or 0 for M itself; for
- * f32 it must be 0. On reading v becomes floor((v M + floor(white / 2)) / white), and a sample above `white` ends the run with
- * IMGPIPE_ERROR_INPUT; on writing v becomes floor((v white + floor(M / 2)) / M). What is read and written comes back the same.
+ * `white` is the value of full intensity in memory, alpha's too, for 12 bits in u16 for instance 4095: 1 ... M, or 0 for M
+ * itself; for f32 it must be 0. On reading v becomes floor((v M + floor(white / 2)) / white), and a sample above `white` ends the
+ * run with IMGPIPE_ERROR_INPUT; on writing v becomes floor((v white + floor(M / 2)) / M). What is read and written comes back the
+ * same.
  *
- * `premultiplied` says that colours in memory are multiplied by alpha; the format must have alpha. On reading, before white is looked at, with
- * W = white or M: c becomes min(W, floor((c W + floor(a / 2)) / a)), and 0 where a is 0; f32: c / a, and 0 unless a > 0. On writing, after
- * white: floor((c a + floor(W / 2)) / W); f32: c a. Integer colours not above their alpha come back the same. */
+ * `premultiplied` says that colours in memory are multiplied by alpha; the format must have alpha. On reading, before white is
+ * looked at, with W = white or M: c becomes min(W, floor((c W + floor(a / 2)) / a)), and 0 where a is 0; f32: c / a, and 0 unless
+ * a > 0. On writing, after white: floor((c a + floor(W / 2)) / W); f32: c a. Integer colours not above their alpha come back the
+ * same. */
 typedef struct imgpipe_layout {
     imgpipe_order order;
     bool premultiplied;
@@ -107,8 +110,8 @@ typedef struct imgpipe_layout {
 } imgpipe_layout;
 
 /* An image in host memory, which belongs to the caller. `pixels` is the first sample of the first row, aligned to the sample
- * size. `stride` is the distance from a row to the next in bytes: a multiple of the sample size whose magnitude is at least width times
- * the pixel's size in memory; negative where the rows lie bottom up. Bytes between rows are neither read nor written. */
+ * size. `stride` is the distance from a row to the next in bytes: a multiple of the sample size whose magnitude is at least width
+ * times the pixel's size in memory; negative where the rows lie bottom up. Bytes between rows are neither read nor written. */
 typedef struct imgpipe_image {
     imgpipe_info info;
     void *pixels;
@@ -154,7 +157,15 @@ typedef struct imgpipe_context_options {
     void (*progress)(void *user, double done);
     /* Asked between pieces of work from any thread; true ends the run with IMGPIPE_ERROR_CANCELLED. May be NULL. */
     bool (*cancelled)(void *user);
-    void *user;           /* handed to the three callbacks */
+    void *user;           /* handed to the callbacks */
+    /* Where large blocks of host memory come from: every buffer of rows, and images kept between passes up to `memory` (beyond it
+     * those go to a file without a name in TMPDIR). Each block is aligned to `alignment`, a power of two, and undefined; it is
+     * given back with its size, at the latest by imgpipe_context_free(), and used again between runs until then. Called from any
+     * thread; NULL from allocate() ends the run with IMGPIPE_ERROR_MEMORY. Both or none; NULL: pages of the system. Not from here
+     * come: rows of runs on a GPU, whose driver must know the pages, images that a decoder or encoder must hold as a whole, and
+     * small structs (contexts, chains, plans, tables of filters), which come from malloc(). */
+    void *(*allocate)(void *user, size_t size, size_t alignment);
+    void (*release)(void *user, void *block, size_t size);
 } imgpipe_context_options;
 
 IMGPIPE_API imgpipe_context_options imgpipe_context_options_default(void);
@@ -168,19 +179,57 @@ IMGPIPE_API void imgpipe_context_free(imgpipe_context **context);
 
 /* ------------------------------------------------------------------------------------------------ chains */
 
-/* A parsed chain. Immutable after parsing, so any number of threads may run it at once. */
+/* A chain: parsed from text, or built stage by stage. Runs only read it, so any number of threads may run it at once; while one
+ * thread adds a stage or sets a parameter nobody else may use it, nor may anything that was prepared from it still be in use. */
 typedef struct imgpipe_chain imgpipe_chain;
 
 /* Parses `text` (the syntax of `-f`; NULL or empty is the empty chain). On failure error->place and ->length mark
  * the faulty part of `text`. */
 IMGPIPE_API imgpipe_status imgpipe_chain_parse(const char *text, imgpipe_chain **chain, imgpipe_error *error);
+/* Frees a chain that nothing uses any more, and sets the pointer to NULL. NULL is allowed. */
 IMGPIPE_API void imgpipe_chain_free(imgpipe_chain **chain);
+
+/* Makes a chain without stages. */
+IMGPIPE_API imgpipe_status imgpipe_chain_new(imgpipe_chain **chain, imgpipe_error *error);
+/* Adds a stage, a filter with its defaults, at the end of a chain, which may also come from imgpipe_chain_parse(). A parameter
+ * without a default (`mask` of conv) is asked for when the chain is run. */
+IMGPIPE_API imgpipe_status imgpipe_chain_add(imgpipe_chain *chain, const char *filter, imgpipe_error *error);
 
 typedef struct imgpipe_filter imgpipe_filter;
 typedef struct imgpipe_param imgpipe_param;
 
-/* A value that the chain's text gives, for who must know which files a chain names. A filter's parameter `data` names side data, and
- * a text that begins with '@' a file that is read. */
+typedef struct imgpipe_sample {
+    double value;
+    bool percent;
+} imgpipe_sample;
+
+/* Set the parameter `param` of stage `stage` (from 0; -1: the last one), once more if it has been set before. Each checks what
+ * the parser checks and says the same; besides, the function must fit the parameter's type (imgpipe_param_type: _int is for INT
+ * and ODD). Texts are copied, and taken as they are: no quotes, no escapes. After a failure the chain is as it was. */
+IMGPIPE_API imgpipe_status imgpipe_chain_set_int(imgpipe_chain *chain, int stage, const char *param, int64_t value,
+                                                 imgpipe_error *error);
+IMGPIPE_API imgpipe_status imgpipe_chain_set_number(imgpipe_chain *chain, int stage, const char *param, double value,
+                                                    imgpipe_error *error);
+IMGPIPE_API imgpipe_status imgpipe_chain_set_sample(imgpipe_chain *chain, int stage, const char *param, imgpipe_sample value,
+                                                    imgpipe_error *error);
+IMGPIPE_API imgpipe_status imgpipe_chain_set_bool(imgpipe_chain *chain, int stage, const char *param, bool value,
+                                                  imgpipe_error *error);
+/* By the name of the choice. */
+IMGPIPE_API imgpipe_status imgpipe_chain_set_choice(imgpipe_chain *chain, int stage, const char *param, const char *value,
+                                                    imgpipe_error *error);
+IMGPIPE_API imgpipe_status imgpipe_chain_set_text(imgpipe_chain *chain, int stage, const char *param, const char *value,
+                                                  imgpipe_error *error);
+
+/* The chain as text that parses to the same chain, in one way of many: each stage's name, then the parameters that differ from
+ * their defaults, named, in the order of the filter's table, quoted only where they must be. "blur=2.50,gray=601" gives
+ * "blur=sigma=2.5,gray". The text belongs to the chain and lives until that is changed or freed. error->place of a run of a chain
+ * that was built or changed is a place in this text, of one that was parsed in the text that was given. */
+IMGPIPE_API const char *imgpipe_chain_text(const imgpipe_chain *chain);
+/* The filter of stage `index`, from 0; NULL beyond the last. */
+IMGPIPE_API const imgpipe_filter *imgpipe_chain_filter(const imgpipe_chain *chain, int index);
+
+/* A value that the chain's text gives, for who must know which files a chain names. A filter's parameter `data` names side data,
+ * and a text that begins with '@' a file that is read. */
 typedef struct imgpipe_chain_value {
     const imgpipe_filter *filter;
     const imgpipe_param *param;
@@ -219,8 +268,9 @@ typedef struct imgpipe_run_options {
      * result is freed by free(). NULL: the chain's name as it is. */
     char *(*data_name)(void *user, const char *name);
     void *data_user;
-    /* Gets the data of every stage that finds some (`hist`) as JSON, whether or not the chain names a file for them, once all pixels
-     * were seen and before the output takes its name; false: there is no memory for them, and the run fails. May be NULL. */
+    /* Gets the data of every stage that finds some (`hist`) as JSON, whether or not the chain names a file for them, once all
+     * pixels were seen and before the output takes its name; false: there is no memory for them, and the run fails. May be
+     * NULL. */
     bool (*take_data)(void *user, const imgpipe_filter *filter, const char *json, size_t length);
     void *take_user;
     bool poison;            /* for tests: fills buffers with garbage before use, so that a stage which reads
@@ -229,7 +279,8 @@ typedef struct imgpipe_run_options {
 
 IMGPIPE_API imgpipe_run_options imgpipe_run_options_default(void);
 
-/* What a run did; `in` and `out` are those of the last image. Times in seconds: work of all threads added up, but for `total`, which is wall time. */
+/* What a run did; `in` and `out` are those of the last image. Times in seconds: work of all threads added up, but for `total`,
+ * which is wall time. */
 typedef struct imgpipe_report {
     size_t struct_size;
     imgpipe_info in, out;
@@ -248,15 +299,54 @@ IMGPIPE_API imgpipe_report imgpipe_report_default(void);
 IMGPIPE_API imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgpipe_chain *chain, const char *in, const char *out,
                                             const imgpipe_run_options *options, imgpipe_report *report, imgpipe_error *error);
 
-/* Says which size and format a chain makes of an image; computes nothing. */
+/* Says which size and format a chain makes of an image; reads no pixel. */
 IMGPIPE_API imgpipe_status imgpipe_chain_output(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_info *in,
                                                 const imgpipe_run_options *options, imgpipe_info *out, imgpipe_error *error);
 
-/* Runs a chain on an image in host memory. `out->info` must be what imgpipe_chain_output() says; its layout is free. `out` must not
- * overlap `in`; both belong to the caller. `out` may be NULL, as in imgpipe_run_file(). */
+/* Runs a chain on an image in host memory. `out->info` must be what imgpipe_chain_output() says; its layout is free. Both images
+ * belong to the caller. `out` may be NULL, as in imgpipe_run_file().
+ *
+ * No byte of a pixel of `out` may be one of a pixel of `in`, with one exception: both may be the same pixels (same address,
+ * stride and size of a pixel in memory; layouts may differ) if every stage works on single pixels (`gray` changes the size of a
+ * pixel; `invert`, `levels`, `threshold` do not) or passes the image on (`hist=pass`). Anything else is IMGPIPE_ERROR_ARGUMENT
+ * before any work. Images may be interleaved, such as the left and the right half of one image with its stride. After a failure
+ * the content of `out` is undefined. */
 IMGPIPE_API imgpipe_status imgpipe_run_image(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_image *in,
                                              const imgpipe_image *out, const imgpipe_run_options *options, imgpipe_report *report,
                                              imgpipe_error *error);
+
+/* Makes the part `region` of what imgpipe_run_image() would make of all of `in`, the same to the last bit, and reads no more of
+ * `in` than that part depends on: pixels beside the region are the real neighbours, and a border begins only where the image
+ * ends. `out->info` has the size of the region, which must lie within the image, and the format of the chain's output. What is
+ * said of overlap above holds here for `out` and the part of `in` that is read. Chains that depend on all pixels (a
+ * histogram, a border that wraps round), or change the image's size, and a `depth` that makes integers of f32, are refused with
+ * IMGPIPE_ERROR_ARGUMENT. */
+IMGPIPE_API imgpipe_status imgpipe_run_region(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_image *in,
+                                              imgpipe_rect region, const imgpipe_image *out, const imgpipe_run_options *options,
+                                              imgpipe_report *report, imgpipe_error *error);
+
+/* An image that comes and goes row by row. */
+typedef struct imgpipe_row_stream {
+    size_t struct_size;
+    imgpipe_info in;                        /* of what read() gives; the height is known beforehand */
+    imgpipe_layout in_layout, out_layout;
+    /* Fills `row` with row y; called for each row once, in order. */
+    imgpipe_status (*read)(void *user, int64_t y, void *row, imgpipe_error *error);
+    /* Takes row y of the output, whose size and format are imgpipe_chain_output()'s, in order; `row` is the engine's again
+     * afterwards. NULL: nothing is written. */
+    imgpipe_status (*write)(void *user, int64_t y, const void *row, imgpipe_error *error);
+    void *user;
+} imgpipe_row_stream;
+
+IMGPIPE_API imgpipe_row_stream imgpipe_row_stream_default(void);
+/* Runs a chain on such an image. Memory does not grow with the height unless the chain walks over the image
+ * several times (hist of f32, a border that wraps round, stages behind a chart). Rows are packed, without gaps, and aligned to 64 bytes. Both functions are called from threads of the
+ * context: no two calls of the same function at once, but a read() and a write() may overlap. Either ends the run by returning
+ * anything but IMGPIPE_OK, which the run then returns, with the message that it put into `error` (or one of ours, if it left that
+ * alone): IMGPIPE_ERROR_CANCELLED for a wish, IMGPIPE_ERROR_INPUT or IMGPIPE_ERROR_OUTPUT for a failure. Neither is called again
+ * after that. */
+IMGPIPE_API imgpipe_status imgpipe_run_rows(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_row_stream *stream,
+                                            const imgpipe_run_options *options, imgpipe_report *report, imgpipe_error *error);
 
 /* ------------------------------------------------------------------------------------------- what there is */
 
@@ -306,7 +396,9 @@ IMGPIPE_API int imgpipe_devices(imgpipe_device_info *devices, int capacity, char
 
 typedef enum imgpipe_kind {
     IMGPIPE_POINT,  /* setup() lists operations on single pixels with imgpipe_stage_point(); runs of them are fused */
-    IMGPIPE_LOCAL,  /* rows() computes output rows from a window of input rows that need() declares */
+    /* rows() computes output rows from a window of input rows that need() declares; what it makes of a window does not depend on where
+     * in the image that lies, since imgpipe_run_region() gives it parts of images */
+    IMGPIPE_LOCAL,
     IMGPIPE_GATHER, /* gather() reduces the image to a state; then the image goes on, or render() makes a new one */
     IMGPIPE_WHOLE   /* render() gets the whole image at once */
 } imgpipe_kind;
@@ -320,11 +412,6 @@ typedef enum imgpipe_param_type {
     IMGPIPE_PARAM_CHOICE, /* int: index into choices */
     IMGPIPE_PARAM_TEXT    /* const char *, owned by the chain */
 } imgpipe_param_type;
-
-typedef struct imgpipe_sample {
-    double value;
-    bool percent;
-} imgpipe_sample;
 
 /* A parameter without a default (initial == NULL) holds, while nobody gave it: INT and ODD INT64_MIN, NUMBER and SAMPLE
  * NaN, BOOL false, CHOICE -1, TEXT NULL. */

@@ -149,3 +149,42 @@ imgpipe_status layout_check_image(const imgpipe_image *image, const char *what, 
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the %s is larger than memory can be", what);
     return IMGPIPE_OK;
 }
+
+/* Rows from the lowest address up. */
+struct extent {
+    uintptr_t low;
+    uint64_t stride, row, rows;
+};
+
+static struct extent extent_of(const imgpipe_image *image) {
+    struct extent e = {(uintptr_t)image->pixels, (uint64_t)image->stride,
+                       (uint64_t)image->info.width * imgpipe_layout_pixel_size(image->info.format, image->layout), (uint64_t)image->info.height};
+    if (image->stride < 0) {
+        e.stride = 0 - e.stride;
+        e.low -= e.stride * (e.rows - 1);
+    }
+    return e;
+}
+
+static uintptr_t extent_end(const struct extent *e) { return e->low + e->stride * (e->rows - 1) + e->row; }
+
+bool layout_overlap(const imgpipe_image *a, const imgpipe_image *b) {
+    struct extent x = extent_of(a), y = extent_of(b);
+    if (extent_end(&x) <= y.low || extent_end(&y) <= x.low) return false;
+    /* Interleaved rows: for each of x the row of y that begins at its start or before, and the one behind that. */
+    for (uint64_t i = 0; i < x.rows; i++) {
+        uintptr_t from = x.low + i * x.stride, to = from + x.row;
+        uint64_t k = from < y.low ? 0 : (from - y.low) / y.stride;
+        for (uint64_t j = k; j < k + 2 && j < y.rows; j++) {
+            uintptr_t start = y.low + j * y.stride;
+            if (start < to && start + y.row > from) return true;
+        }
+    }
+    return false;
+}
+
+bool layout_same_place(const imgpipe_image *a, const imgpipe_image *b) {
+    return a->pixels == b->pixels && (a->stride == b->stride || a->info.height == 1) && a->info.width == b->info.width &&
+           a->info.height == b->info.height &&
+           imgpipe_layout_pixel_size(a->info.format, a->layout) == imgpipe_layout_pixel_size(b->info.format, b->layout);
+}

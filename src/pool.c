@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-
 struct block {
     void *memory;
     size_t size;
@@ -15,32 +14,39 @@ struct pool {
     pthread_mutex_t lock;
     struct block *taken, *idle;
     size_t taken_bytes, idle_bytes, most; /* `most`: the greatest taken_bytes so far */
-    void *(*alloc)(size_t size);
-    void (*release)(void *block, size_t size);
+    void *(*alloc)(void *user, size_t size, size_t alignment);
+    void (*release)(void *user, void *block, size_t size);
+    void *user;
 };
 
-void *pool_pages(size_t size) {
+void *pool_pages(void *user, size_t size, size_t alignment) {
+    (void)user, (void)alignment; /* pages are aligned well enough */
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return NULL;
     if (size >= (size_t)4 << 20) madvise(memory, size, MADV_HUGEPAGE);
     return memory;
 }
 
-static void release_pages(void *block, size_t size) { munmap(block, size); }
+static void release_pages(void *user, void *block, size_t size) {
+    (void)user;
+    munmap(block, size);
+}
 
-struct pool *pool_new(void *(*alloc)(size_t size), void (*release)(void *block, size_t size)) {
+struct pool *pool_new(void *(*alloc)(void *user, size_t size, size_t alignment), void (*release)(void *user, void *block, size_t size),
+                      void *user) {
     struct pool *pool = calloc(1, sizeof *pool);
     if (!pool) return NULL;
     pthread_mutex_init(&pool->lock, NULL);
     pool->alloc = alloc ? alloc : pool_pages;
     pool->release = release ? release : release_pages;
+    pool->user = user;
     return pool;
 }
 
 static void drop_list(struct pool *pool, struct block *list) {
     while (list) {
         struct block *next = list->next;
-        pool->release(list->memory, list->size);
+        pool->release(pool->user, list->memory, list->size);
         free(list);
         list = next;
     }
@@ -81,7 +87,7 @@ static struct block *surplus(struct pool *pool) {
 /* A fresh block, whose size is already counted as taken. */
 static struct block *fresh_block(struct pool *pool, size_t size) {
     struct block *block = malloc(sizeof *block);
-    void *memory = block ? pool->alloc(size) : NULL;
+    void *memory = block ? pool->alloc(pool->user, size, POOL_ALIGN) : NULL;
     if (memory) {
         *block = (struct block){.memory = memory, .size = size};
         return block;
@@ -91,7 +97,7 @@ static struct block *fresh_block(struct pool *pool, size_t size) {
 }
 
 void *pool_take(struct pool *pool, size_t size) {
-    size = (size + 4095) & ~(size_t)4095;
+    size = (size + POOL_ALIGN - 1) & ~(size_t)(POOL_ALIGN - 1);
     if (size == 0) return NULL;
     pthread_mutex_lock(&pool->lock);
     struct block **found = best_idle(pool, size), *block = found ? *found : NULL;

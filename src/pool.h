@@ -1,15 +1,18 @@
 /* Large blocks of host memory, kept by the context from run to run: the first touch of fresh pages costs more than most
- * filters do. Blocks are aligned to 4096 bytes at least and their content is undefined. */
+ * filters do. Blocks are aligned to POOL_ALIGN at least and their content is undefined. */
 #ifndef POOL_H
 #define POOL_H
 #include "imgpipe.h"
 
 struct pool;
 
-/* `alloc`, `release`: where fresh blocks come from (pinned memory for a GPU); NULL for pages of the system. */
-struct pool *pool_new(void *(*alloc)(size_t size), void (*release)(void *block, size_t size));
+/* Blocks start at multiples of this, and their sizes are multiples of it. */
+#define POOL_ALIGN 4096
+/* `alloc`, `release`: where fresh blocks come from (pinned memory for a GPU, the caller's own); NULL for pages of the system. */
+struct pool *pool_new(void *(*alloc)(void *user, size_t size, size_t alignment), void (*release)(void *user, void *block, size_t size),
+                      void *user);
 /* Fresh pages of the system, huge ones where the block is large; NULL when there is no memory. For munmap(). */
-void *pool_pages(size_t size);
+void *pool_pages(void *user, size_t size, size_t alignment);
 void pool_free(struct pool *pool);
 /* NULL when there is no memory. */
 void *pool_take(struct pool *pool, size_t size);

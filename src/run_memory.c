@@ -75,8 +75,7 @@ static imgpipe_status open_output(struct pass_run *pr, const struct store *into,
     }
     struct rows_view *out = &pr->io.out;
     int64_t height = edge->info.height;
-    /* Copies from a device make rows that lie top down. */
-    if (pr->run->sink->pixels && (pr->run->sink->stride > 0 || pr->run->backend->ops->pads)) {
+    if (pr->run->sink->pixels) {
         pr->direct_out = pr->run->sink->pixels;
         *out = (struct rows_view){&pr->direct_out, 1, height, pr->run->sink->stride, 0};
         return IMGPIPE_OK;

@@ -69,8 +69,12 @@ const struct encoder *encoder_at(int index);
 const struct encoder *encoder_find(const char *name);
 /* By the extension of `path`, letter case ignored; NULL if there is none. */
 const struct encoder *encoder_for_path(const char *path);
-/* Sink into an image in memory. */
-imgpipe_status sink_memory(const imgpipe_image *image, struct sink **sink, imgpipe_error *error);
+/* Sink into an image in memory, which holds the part of `info`'s image that begins at column x0 and row y0. */
+imgpipe_status sink_memory(const imgpipe_image *image, const imgpipe_info *info, int64_t x0, int64_t y0, struct sink **sink,
+                           imgpipe_error *error);
+struct row_ends;
+/* Sink to a function of the caller's. */
+imgpipe_status sink_rows(struct row_ends *ends, const imgpipe_info *info, struct sink **sink, imgpipe_error *error);
 void sink_close(struct sink *sink);
 /* For encoders that need the whole image, of `bytes` in memory: refuses what is over the budget. */
 imgpipe_status sink_check_memory(const struct outfile *out, const char *kind, const struct sink_options *options, uint64_t bytes,

@@ -45,8 +45,12 @@ struct source {
 
 /* Opens a file by its content, not by its name. Takes over `input` in any case. */
 imgpipe_status source_open(struct input *input, const struct source_options *options, struct source **source, imgpipe_error *error);
-/* An image in memory, which must live as long as the source. Its pixels are not shown as source->pixels where their layout is not plain. */
-imgpipe_status source_memory(const imgpipe_image *image, struct source **source, imgpipe_error *error);
+/* An image in memory, which must live as long as the source. Its pixels are not shown as source->pixels where their layout is not plain,
+ * or where the output goes to the same place (`shared`). */
+imgpipe_status source_memory(const imgpipe_image *image, bool shared, struct source **source, imgpipe_error *error);
+struct row_ends;
+/* Rows that a function of the caller's gives. */
+imgpipe_status source_rows(struct row_ends *ends, struct source **source, imgpipe_error *error);
 imgpipe_status source_read(struct source *source, void *const *rows, int count, imgpipe_error *error);
 imgpipe_status source_finish(struct source *source, imgpipe_error *error);
 void source_close(struct source *source);

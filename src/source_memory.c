@@ -25,7 +25,7 @@ static void memory_close(struct source *source) { free(source); }
 
 static const struct source_ops memory_ops = {.name = "memory", .read = memory_read, .close = memory_close};
 
-imgpipe_status source_memory(const imgpipe_image *image, struct source **result, imgpipe_error *error) {
+imgpipe_status source_memory(const imgpipe_image *image, bool shared, struct source **result, imgpipe_error *error) {
     *result = NULL;
     struct memory_source *source = calloc(1, sizeof *source);
     if (!source) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot read an image in memory: not enough memory; free some");
@@ -33,7 +33,7 @@ imgpipe_status source_memory(const imgpipe_image *image, struct source **result,
     source->base.ops = &memory_ops;
     source->base.info = image->info;
     /* Copies to a device take rows that lie top down. */
-    if (layout_plain(image->info.format, image->layout) && image->stride > 0) source->base.pixels = image->pixels;
+    if (!shared && layout_plain(image->info.format, image->layout) && image->stride > 0) source->base.pixels = image->pixels;
     source->base.stride = image->stride;
     metadata_init(&source->base.metadata);
     *result = &source->base;
