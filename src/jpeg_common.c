@@ -3,6 +3,7 @@
  * A segment holds at most 65,533 bytes. ICC profiles come in numbered parts; Photoshop's resources, one of which is IPTC, go on in
  * the next segment of their kind; XMP that is longer has an extended form, which is not carried. */
 #include "jpeg_common.h"
+#include "metadata_iptc.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@
 #define PHOTOSHOP_HEAD "Photoshop 3.0"
 #define ICC_PART_HEAD (sizeof ICC_HEAD + 2)
 #define ICC_PART_MAX (JPEG_SEGMENT_MAX - ICC_PART_HEAD)
-#define IPTC_RESOURCE 0x0404
 #define METRES_PER_INCH 0.0254
 /* A broken or malicious file may hold any number of segments; nobody writes more than this. */
 #define PHOTOSHOP_LIMIT ((size_t)16 << 20)
@@ -171,26 +171,11 @@ static void join_icc(struct jpeg_segments *s) {
         s->no_memory = true;
 }
 
-/* A resource: "8BIM", a number, a name with its length, padded to an even size, and a payload with its length, padded too. */
-static void find_iptc(struct jpeg_segments *s) {
-    const unsigned char *bytes = s->photoshop.bytes;
-    size_t size = s->photoshop.size, at = 0;
-    while (size - at >= 12 && memcmp(bytes + at, "8BIM", 4) == 0) {
-        unsigned long number = big(bytes + at + 4, 2);
-        at += 6 + ((1 + (size_t)bytes[at + 6] + 1) & ~(size_t)1);
-        if (at > size || size - at < 4) return;
-        size_t length = big(bytes + at, 4);
-        at += 4;
-        if (length > size - at) return;
-        if (number == IPTC_RESOURCE) set_once(s, &s->metadata->iptc, bytes + at, length);
-        at += length + (length & 1);
-        if (at > size) return;
-    }
-}
-
 void jpeg_segments_end(struct jpeg_segments *s) {
+    const unsigned char *iptc;
+    size_t length;
     join_icc(s);
-    find_iptc(s);
+    if (iptc_find(s->photoshop.bytes, s->photoshop.size, &iptc, &length)) set_once(s, &s->metadata->iptc, iptc, length);
     if (s->extended_xmp)
         log_line(s->log, IMGPIPE_LOG_NOTICE, "'%s': its extended XMP is dropped; the main packet is kept", s->name);
     if (s->text_dropped) log_line(s->log, IMGPIPE_LOG_NOTICE, "'%s': comments beyond 1 MiB are dropped", s->name);

@@ -1,6 +1,7 @@
 /* Making the chunks that carry metadata in a PNG. They are made before anything is written, so that running out of memory, or
  * libpng giving up, leaves nothing behind. All of them stand before the image data: readers then have them first. */
 #include "png_meta.h"
+#include "metadata_iptc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,7 +151,17 @@ static void add_text(struct list *list, const char *keyword, const char *text, s
     free(packed);
 }
 
+static void add_iptc(struct list *list, const struct metadata_block *iptc) {
+    char *text = iptc_to_text(iptc);
+    if (text)
+        add_text(list, IPTC_KEYWORD, text, strlen(text), true, "");
+    else
+        list->failed = true;
+    free(text);
+}
+
 static void add_texts(struct list *list, const struct metadata *metadata) {
+    if (metadata->iptc.bytes) add_iptc(list, &metadata->iptc);
     if (metadata->xmp.bytes) {
         /* Never compressed, so that programs find it by looking for its first words. */
         static const char head[] = "XML:com.adobe.xmp\0\0\0\0";

@@ -1,5 +1,6 @@
 /* Sources: choosing a decoder by content, size limits, images in memory. An input is closed here, never by a decoder. */
 #include "source.h"
+#include "metadata_iptc.h"
 #include "status.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -138,6 +139,11 @@ imgpipe_status source_open(struct input *input, const struct source_options *opt
     }
     /* Only PNG says an intent; decoders that know of no metadata leave all of it zero. */
     if (decoder != &decoder_png) (*source)->metadata.srgb_intent = -1;
+    if (!iptc_from_texts(&(*source)->metadata)) {
+        source_close(*source);
+        *source = NULL;
+        return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for what the file says beside its pixels; free some");
+    }
     (*source)->options = *options;
     override_alpha(*source);
     return IMGPIPE_OK;

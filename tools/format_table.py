@@ -14,8 +14,8 @@ KINDS = {
                  "the default image of an animation"],
         "written": ["gray, RGB", "alpha", "8 and 16 bits"],
         "by rows": ["in, unless interlaced", "out"],
-        "kept": ["ICC", "EXIF", "XMP", "resolution", "gamma", "texts"],
-        "lost": ["IPTC", FLOAT, "data channels (refused)"],
+        "kept": ["ICC", "EXIF", "XMP", "IPTC", "resolution", "gamma", "texts"],
+        "lost": [FLOAT, "data channels (refused)"],
     },
     "pnm": {
         "read": ["PBM, PGM, PPM", "plain and binary", "any maxval", "several images"],
