@@ -13,8 +13,9 @@ static bool same_info(const imgpipe_info *a, const imgpipe_info *b) {
 
 static imgpipe_status check_out(const imgpipe_info *out, const imgpipe_info *made, imgpipe_error *error) {
     if (same_info(out, made)) return IMGPIPE_OK;
-    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the output image has not the size and format that the chain makes; ask "
-                                                    "imgpipe_chain_output()");
+    return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                     "the output image has not the size and format that the chain makes; ask "
+                     "imgpipe_chain_output()");
 }
 
 /* Whether each pixel of the result depends on the one at its place alone. */
@@ -33,23 +34,27 @@ static imgpipe_status check_overlap(const struct plan *plan, const imgpipe_image
     *shared = false;
     if (!layout_overlap(in, out)) return IMGPIPE_OK;
     if (!layout_same_place(in, out))
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the memory of the input and the output overlap, and pixels would be overwritten "
-                                                        "before they are read; give the output memory of its own");
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                         "the memory of the input and the output overlap, and pixels would be overwritten "
+                         "before they are read; give the output memory of its own");
     *shared = pointwise(plan);
     if (*shared) return IMGPIPE_OK;
-    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the output is the memory of the input, and the chain has stages that read more than "
-                                                    "the pixel at the same place; give the output memory of its own");
+    return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                     "the output is the memory of the input, and the chain has stages that read more than "
+                     "the pixel at the same place; give the output memory of its own");
 }
 
-static imgpipe_status make_plan(struct job *job, const imgpipe_chain *chain, const imgpipe_info *in, bool no_output, imgpipe_error *error) {
+static imgpipe_status make_plan(struct job *job, const imgpipe_chain *chain, const imgpipe_info *in, bool no_output,
+                                imgpipe_error *error) {
     struct plan_options wishes = job_plan_options(job, no_output);
     plan_free(job->plan);
     job->plan = NULL;
     return plan_make(chain, in, &wishes, &job->plan, error);
 }
 
-imgpipe_status imgpipe_run_image(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_image *in, const imgpipe_image *out,
-                                 const imgpipe_run_options *options, imgpipe_report *report, imgpipe_error *error) {
+imgpipe_status imgpipe_run_image(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_image *in,
+                                 const imgpipe_image *out, const imgpipe_run_options *options, imgpipe_report *report,
+                                 imgpipe_error *error) {
     imgpipe_run_options defaults = imgpipe_run_options_default();
     struct job job = {.context = context, .options = options ? options : &defaults, .began = clock_now()};
     bool shared = false;
@@ -69,10 +74,13 @@ imgpipe_status imgpipe_run_image(imgpipe_context *context, const imgpipe_chain *
 
 /* ---- a part of an image */
 
-static int64_t clip(int64_t at, int64_t low, int64_t high) { return at < low ? low : at > high ? high : at; }
+static int64_t clip(int64_t at, int64_t low, int64_t high) {
+    return at < low ? low : at > high ? high : at;
+}
 
 static imgpipe_status refuse(const imgpipe_stage *stage, const char *why, imgpipe_error *error) {
-    return imgpipe_stage_fail(stage, error, NULL, 0, 0, "%s, which a region of an image cannot have; run the chain on the whole image", why);
+    return imgpipe_stage_fail(stage, error, NULL, 0, 0,
+                              "%s, which a region of an image cannot have; run the chain on the whole image", why);
 }
 
 /* The part of the input that the region depends on. It holds the region itself, and touches the image's edge wherever a stage looks
@@ -83,8 +91,9 @@ static imgpipe_status region_input(const struct plan *plan, imgpipe_rect region,
     for (int i = 0; i < plan->stage_count; i++) {
         const imgpipe_stage *stage = &plan->stages[i];
         if (stage == plan->range)
-            return error_set(error, IMGPIPE_ERROR_ARGUMENT, "a depth that makes integers of f32 looks at all pixels, which a region of an "
-                                                            "image does not have; write f32, or run the chain on the whole image");
+            return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                             "a depth that makes integers of f32 looks at all pixels, which a region of an "
+                             "image does not have; write f32, or run the chain on the whole image");
         if (stage->identity) continue;
         if (stage->filter->kind == IMGPIPE_GATHER) return refuse(stage, "it looks at all pixels", error);
         if (stage->filter->kind == IMGPIPE_WHOLE) return refuse(stage, "it needs all pixels at once", error);
@@ -119,15 +128,18 @@ static imgpipe_status check_region(const imgpipe_image *in, imgpipe_rect r, cons
     imgpipe_status failed = layout_check_image(in, "input", error);
     if (!failed) failed = layout_check_image(out, "output", error);
     if (failed) return failed;
-    if (r.x0 >= 0 && r.y0 >= 0 && r.x0 < r.x1 && r.y0 < r.y1 && r.x1 <= in->info.width && r.y1 <= in->info.height) return IMGPIPE_OK;
-    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the region, columns %lld to %lld and rows %lld to %lld, is empty or not within the image of "
-                                                    "%lld x %lld pixels", (long long)r.x0, (long long)r.x1, (long long)r.y0, (long long)r.y1,
-                     (long long)in->info.width, (long long)in->info.height);
+    if (r.x0 >= 0 && r.y0 >= 0 && r.x0 < r.x1 && r.y0 < r.y1 && r.x1 <= in->info.width && r.y1 <= in->info.height)
+        return IMGPIPE_OK;
+    return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                     "the region, columns %lld to %lld and rows %lld to %lld, is empty or not within the image of "
+                     "%lld x %lld pixels",
+                     (long long)r.x0, (long long)r.x1, (long long)r.y0, (long long)r.y1, (long long)in->info.width,
+                     (long long)in->info.height);
 }
 
-imgpipe_status imgpipe_run_region(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_image *in, imgpipe_rect region,
-                                  const imgpipe_image *out, const imgpipe_run_options *options, imgpipe_report *report,
-                                  imgpipe_error *error) {
+imgpipe_status imgpipe_run_region(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_image *in,
+                                  imgpipe_rect region, const imgpipe_image *out, const imgpipe_run_options *options,
+                                  imgpipe_report *report, imgpipe_error *error) {
     imgpipe_run_options defaults = imgpipe_run_options_default();
     struct job job = {.context = context, .options = options ? options : &defaults, .began = clock_now()};
     imgpipe_image part;
@@ -155,12 +167,15 @@ imgpipe_status imgpipe_run_region(imgpipe_context *context, const imgpipe_chain 
 
 /* ---- rows that come and go */
 
-imgpipe_row_stream imgpipe_row_stream_default(void) { return (imgpipe_row_stream){.struct_size = sizeof(imgpipe_row_stream)}; }
+imgpipe_row_stream imgpipe_row_stream_default(void) {
+    return (imgpipe_row_stream){.struct_size = sizeof(imgpipe_row_stream)};
+}
 
 static imgpipe_status check_stream(const imgpipe_row_stream *stream, imgpipe_error *error) {
     if (!stream || stream->struct_size != sizeof *stream)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_row_stream: struct_size is not that of this library; use "
-                                                        "imgpipe_row_stream_default()");
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                         "imgpipe_row_stream: struct_size is not that of this library; use "
+                         "imgpipe_row_stream_default()");
     if (!stream->read) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_row_stream: there is no function that reads rows");
     return layout_check(&stream->in, stream->in_layout, "input", error);
 }

@@ -368,19 +368,6 @@ const imgpipe_filter *imgpipe_chain_filter_at(const imgpipe_chain *chain, int in
     return chain && index >= 0 && index < chain->count ? chain->stages[index].filter : NULL;
 }
 
-bool imgpipe_chain_value_at(const imgpipe_chain *chain, int index, imgpipe_chain_value *value) {
-    for (int i = 0; chain && index >= 0 && i < chain->count; i++) {
-        const struct chain_stage *s = &chain->stages[i];
-        if (index < s->value_count) {
-            const struct chain_value *v = &s->values[index];
-            *value = (imgpipe_chain_value){s->filter, &s->filter->params[v->param], v->text, v->place, v->length};
-            return true;
-        }
-        index -= s->value_count;
-    }
-    return false;
-}
-
 void chain_place(const struct imgpipe_chain *chain, int stage, int param, int at, int length, int *place, int *place_length) {
     *place = -1;
     *place_length = 0;

@@ -40,7 +40,9 @@ static imgpipe_status become(imgpipe_chain *chain, char *text, imgpipe_error *er
     return IMGPIPE_OK;
 }
 
-imgpipe_status imgpipe_chain_new(imgpipe_chain **chain, imgpipe_error *error) { return imgpipe_chain_parse("", chain, error); }
+imgpipe_status imgpipe_chain_new(imgpipe_chain **chain, imgpipe_error *error) {
+    return imgpipe_chain_parse("", chain, error);
+}
 
 static bool is_name(const char *text) {
     if (*text < 'a' || *text > 'z') return false;
@@ -52,7 +54,8 @@ imgpipe_status imgpipe_chain_add(imgpipe_chain *chain, const char *filter, imgpi
     if (!chain || !filter) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "chain: a chain and the name of a filter are needed");
     if (!is_name(filter)) {
         snprintf(shown, sizeof shown, "%.40s", filter);
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "chain: '%s' is no filter; give its name alone, and set its parameters afterwards", shown);
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                         "chain: '%s' is no filter; give its name alone, and set its parameters afterwards", shown);
     }
     return become(chain, chain_write(chain, -1, -1, NULL, filter), error);
 }
@@ -71,23 +74,28 @@ static imgpipe_status unknown_param(const imgpipe_filter *filter, const char *pa
 
 /* The setter of each type. */
 static const char *const setters[] = {
-    [IMGPIPE_PARAM_INT] = "int",   [IMGPIPE_PARAM_ODD] = "int",       [IMGPIPE_PARAM_NUMBER] = "number", [IMGPIPE_PARAM_SAMPLE] = "sample",
-    [IMGPIPE_PARAM_BOOL] = "bool", [IMGPIPE_PARAM_CHOICE] = "choice", [IMGPIPE_PARAM_TEXT] = "text",
+    [IMGPIPE_PARAM_INT] = "int",       [IMGPIPE_PARAM_ODD] = "int",   [IMGPIPE_PARAM_NUMBER] = "number",
+    [IMGPIPE_PARAM_SAMPLE] = "sample", [IMGPIPE_PARAM_BOOL] = "bool", [IMGPIPE_PARAM_CHOICE] = "choice",
+    [IMGPIPE_PARAM_TEXT] = "text",
 };
 
-static imgpipe_status set(imgpipe_chain *chain, int stage, const char *param, const char *setter, const char *value, imgpipe_error *error) {
-    if (!chain || !param || !value) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "chain: a chain, a parameter and a value are needed");
+static imgpipe_status set(imgpipe_chain *chain, int stage, const char *param, const char *setter, const char *value,
+                          imgpipe_error *error) {
+    if (!chain || !param || !value)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "chain: a chain, a parameter and a value are needed");
     int at = stage == -1 ? chain->count - 1 : stage;
     if (at < 0 || at >= chain->count)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "chain: there is no stage %d; it has %d, counted from 0", stage, chain->count);
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "chain: there is no stage %d; it has %d, counted from 0", stage,
+                         chain->count);
     const imgpipe_filter *filter = chain->stages[at].filter;
     int found = 0;
     while (found < filter->param_count && strcmp(filter->params[found].name, param) != 0) found++;
     if (found == filter->param_count) return unknown_param(filter, param, error);
     const char *right = setters[filter->params[found].type];
     if (strcmp(right, setter) != 0)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s %s: imgpipe_chain_set_%s() does not fit its type; use imgpipe_chain_set_%s()",
-                         filter->name, param, setter, right);
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                         "%s %s: imgpipe_chain_set_%s() does not fit its type; use imgpipe_chain_set_%s()", filter->name, param,
+                         setter, right);
     return become(chain, chain_write(chain, at, found, value, NULL), error);
 }
 
@@ -102,7 +110,8 @@ imgpipe_status imgpipe_chain_set_number(imgpipe_chain *chain, int stage, const c
     return set(chain, stage, param, "number", chain_number_text(value, text), error);
 }
 
-imgpipe_status imgpipe_chain_set_sample(imgpipe_chain *chain, int stage, const char *param, imgpipe_sample value, imgpipe_error *error) {
+imgpipe_status imgpipe_chain_set_sample(imgpipe_chain *chain, int stage, const char *param, imgpipe_sample value,
+                                        imgpipe_error *error) {
     char text[CHAIN_NUMBER + 1];
     chain_number_text(value.value, text);
     if (value.percent) strcat(text, "%");
@@ -113,7 +122,8 @@ imgpipe_status imgpipe_chain_set_bool(imgpipe_chain *chain, int stage, const cha
     return set(chain, stage, param, "bool", value ? "yes" : "no", error);
 }
 
-imgpipe_status imgpipe_chain_set_choice(imgpipe_chain *chain, int stage, const char *param, const char *value, imgpipe_error *error) {
+imgpipe_status imgpipe_chain_set_choice(imgpipe_chain *chain, int stage, const char *param, const char *value,
+                                        imgpipe_error *error) {
     return set(chain, stage, param, "choice", value, error);
 }
 

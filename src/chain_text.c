@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What must be quoted, so that it means itself wherever the text goes: separators, quotes, and what a file of a chain takes otherwise. */
+/* What must be quoted, so that it means itself wherever the text goes: separators, quotes, and what a file of a chain takes
+ * otherwise. */
 static bool must_quote(const char *text) {
     size_t length = strlen(text);
     return length > 0 && (strpbrk(text, ",:'\\#\n\r\t") || text[0] == ' ' || text[length - 1] == ' ');
@@ -115,8 +116,23 @@ char *chain_write(const struct imgpipe_chain *chain, int stage, int param, const
     return NULL;
 }
 
-const char *imgpipe_chain_text(const imgpipe_chain *chain) { return chain ? chain->canonical : ""; }
+const char *imgpipe_chain_text(const imgpipe_chain *chain) {
+    return chain ? chain->canonical : "";
+}
 
 const imgpipe_filter *imgpipe_chain_filter(const imgpipe_chain *chain, int index) {
     return chain && index >= 0 && index < chain->count ? chain->stages[index].filter : NULL;
+}
+
+bool imgpipe_chain_value_at(const imgpipe_chain *chain, int index, imgpipe_chain_value *value) {
+    for (int i = 0; chain && index >= 0 && i < chain->count; i++) {
+        const struct chain_stage *s = &chain->stages[i];
+        if (index < s->value_count) {
+            const struct chain_value *v = &s->values[index];
+            *value = (imgpipe_chain_value){s->filter, &s->filter->params[v->param], v->text, v->place, v->length};
+            return true;
+        }
+        index -= s->value_count;
+    }
+    return false;
 }

@@ -11,8 +11,9 @@
 imgpipe_status job_check(const imgpipe_context *context, const imgpipe_run_options *options, imgpipe_error *error) {
     if (!context) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "no context was given");
     if (options->struct_size != sizeof *options)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_run_options: struct_size is not that of this library; use "
-                                                        "imgpipe_run_options_default()");
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                         "imgpipe_run_options: struct_size is not that of this library; use "
+                         "imgpipe_run_options_default()");
     int depth = options->depth;
     if (depth != 0 && depth != 8 && depth != 16 && depth != 32)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "depth %d: the choices are 8, 16 and 32 (f32)", depth);
@@ -41,14 +42,21 @@ uint64_t job_memory(const struct job *job) {
 }
 
 struct plan_options job_plan_options(const struct job *job, bool no_output) {
-    struct plan_options options = {.log = &job->context->log, .isa = job->context->isa, .threads = tasks_threads(job->context->tasks),
-                                   .depth = job->options->depth, .no_output = no_output, .take_data = job->options->take_data,
-                                   .strip_rows = job->options->strip_rows, .step_rows = job->options->step_rows, .memory = job_memory(job)};
+    struct plan_options options = {.log = &job->context->log,
+                                   .isa = job->context->isa,
+                                   .threads = tasks_threads(job->context->tasks),
+                                   .depth = job->options->depth,
+                                   .no_output = no_output,
+                                   .take_data = job->options->take_data,
+                                   .strip_rows = job->options->strip_rows,
+                                   .step_rows = job->options->step_rows,
+                                   .memory = job_memory(job)};
     memcpy(options.background, job->options->background, sizeof options.background);
     if (job->encoder) {
         options.accept = job->encoder->accept;
         options.kind = job->encoder->info.name;
-        if (job->source && carry_must_turn(&job->source->metadata, job->encoder->carries, job->options->strip, job->options->auto_orient))
+        if (job->source &&
+            carry_must_turn(&job->source->metadata, job->encoder->carries, job->options->strip, job->options->auto_orient))
             options.orientation = job->source->metadata.orientation;
     }
     return options;
@@ -72,7 +80,8 @@ void job_clear_report(imgpipe_report *report) {
 /* Times of images that follow each other are added up. */
 static void add_report(struct job *job, const struct run *run, const char *why, imgpipe_report *report) {
     const struct input *input = job->source->input;
-    double read = input ? input_seconds(input) - job->read_before : 0, write = job->out ? outfile_seconds(job->out) - job->write_before : 0;
+    double read = input ? input_seconds(input) - job->read_before : 0,
+           write = job->out ? outfile_seconds(job->out) - job->write_before : 0;
     job->read_before += read;
     job->write_before += write;
     if (!report) return;
@@ -91,9 +100,18 @@ static void add_report(struct job *job, const struct run *run, const char *why, 
 
 imgpipe_status job_run(struct job *job, imgpipe_report *report, imgpipe_error *error) {
     imgpipe_context *context = job->context;
-    struct run run = {.plan = job->plan, .source = job->source, .sink = job->sink, .tasks = context->tasks, .log = &context->log,
-                      .in_flight = tasks_threads(context->tasks), .memory = job_memory(job), .poison = job->options->poison, .progress = context->progress,
-                      .cancel = context->cancel, .user = context->user, .options = job->options};
+    struct run run = {.plan = job->plan,
+                      .source = job->source,
+                      .sink = job->sink,
+                      .tasks = context->tasks,
+                      .log = &context->log,
+                      .in_flight = tasks_threads(context->tasks),
+                      .memory = job_memory(job),
+                      .poison = job->options->poison,
+                      .progress = context->progress,
+                      .cancel = context->cancel,
+                      .user = context->user,
+                      .options = job->options};
     char why[sizeof((imgpipe_report *)0)->device] = "";
     imgpipe_status failed = context_backend(context, job->plan, &run.backend, why, sizeof why, error);
     if (failed) return failed;
@@ -119,8 +137,8 @@ imgpipe_status job_end(struct job *job, imgpipe_status failed, imgpipe_report *r
     sink_close(job->sink);
     struct input *input = job->source ? job->source->input : NULL;
     if (!failed && input && input_changed(input))
-        failed = error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it changed while it was read; run again once nobody writes to it",
-                           input_name(input));
+        failed = error_set(error, IMGPIPE_ERROR_INPUT,
+                           "cannot read '%s': it changed while it was read; run again once nobody writes to it", input_name(input));
     if (job->out && failed) outfile_abort(job->out);
     if (job->out && !failed) {
         double write = outfile_seconds(job->out);

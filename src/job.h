@@ -5,7 +5,7 @@
 #include "run.h"
 
 struct job {
-    bool later;     /* there was an image before this one in the same input and output */
+    bool later; /* there was an image before this one in the same input and output */
     double read_before, write_before;
     imgpipe_context *context;
     const imgpipe_run_options *options;

@@ -7,18 +7,20 @@
 struct way {
     int channels, samples;
     int at[4];
-    int unused;         /* where the sample without a meaning stands, or -1 */
+    int unused; /* where the sample without a meaning stands, or -1 */
     bool premultiplied;
-    uint32_t white;     /* never 0 */
+    uint32_t white; /* never 0 */
 };
 
 static struct way way_of(imgpipe_format format, imgpipe_layout layout) {
     static const struct {
         int at[4], unused;
     } orders[] = {
-        [IMGPIPE_ORDER_NATIVE] = {{0, 1, 2, 3}, -1}, [IMGPIPE_ORDER_BGR] = {{2, 1, 0, 3}, -1},   [IMGPIPE_ORDER_RGBX] = {{0, 1, 2, 0}, 3},
-        [IMGPIPE_ORDER_BGRX] = {{2, 1, 0, 0}, 3},    [IMGPIPE_ORDER_XRGB] = {{1, 2, 3, 0}, 0},   [IMGPIPE_ORDER_XBGR] = {{3, 2, 1, 0}, 0},
-        [IMGPIPE_ORDER_BGRA] = {{2, 1, 0, 3}, -1},   [IMGPIPE_ORDER_ARGB] = {{1, 2, 3, 0}, -1},  [IMGPIPE_ORDER_ABGR] = {{3, 2, 1, 0}, -1},
+        [IMGPIPE_ORDER_NATIVE] = {{0, 1, 2, 3}, -1}, [IMGPIPE_ORDER_BGR] = {{2, 1, 0, 3}, -1},
+        [IMGPIPE_ORDER_RGBX] = {{0, 1, 2, 0}, 3},    [IMGPIPE_ORDER_BGRX] = {{2, 1, 0, 0}, 3},
+        [IMGPIPE_ORDER_XRGB] = {{1, 2, 3, 0}, 0},    [IMGPIPE_ORDER_XBGR] = {{3, 2, 1, 0}, 0},
+        [IMGPIPE_ORDER_BGRA] = {{2, 1, 0, 3}, -1},   [IMGPIPE_ORDER_ARGB] = {{1, 2, 3, 0}, -1},
+        [IMGPIPE_ORDER_ABGR] = {{3, 2, 1, 0}, -1},
     };
     struct way way = {.channels = format.channels, .unused = orders[layout.order].unused, .premultiplied = layout.premultiplied};
     memcpy(way.at, orders[layout.order].at, sizeof way.at);
@@ -52,7 +54,8 @@ static void read_f32(float *row, int64_t width, const struct way *way) {
 static void write_f32(const float *from, float *to, int64_t width, const struct way *way) {
     for (int64_t x = 0; x < width; x++, from += way->channels, to += way->samples) {
         float a = way->premultiplied ? from[way->channels - 1] : 1;
-        for (int c = 0; c < way->channels; c++) to[way->at[c]] = way->premultiplied && c < way->channels - 1 ? from[c] * a : from[c];
+        for (int c = 0; c < way->channels; c++)
+            to[way->at[c]] = way->premultiplied && c < way->channels - 1 ? from[c] * a : from[c];
         if (way->unused >= 0) to[way->unused] = 1;
     }
 }
@@ -91,8 +94,10 @@ imgpipe_status layout_read(imgpipe_format format, imgpipe_layout layout, const v
     else
         read_f32(to, width, &way);
     if (right) return IMGPIPE_OK;
-    return error_set(error, IMGPIPE_ERROR_INPUT, "row %lld of the input holds a sample above the white level %u of its layout; give the "
-                                                 "white level that it has", (long long)y, (unsigned)way.white);
+    return error_set(error, IMGPIPE_ERROR_INPUT,
+                     "row %lld of the input holds a sample above the white level %u of its layout; give the "
+                     "white level that it has",
+                     (long long)y, (unsigned)way.white);
 }
 
 void layout_write(imgpipe_format format, imgpipe_layout layout, const void *from, void *to, int64_t width) {
@@ -111,23 +116,26 @@ imgpipe_status layout_check(const imgpipe_info *info, imgpipe_layout layout, con
     imgpipe_format format = info->format;
     char text[64];
     if (info->width < 1 || info->height < 1 || info->width > INT32_MAX || info->height > INT32_MAX)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the %s is %lld x %lld pixels; each side must be from 1 to 2147483647", what,
-                         (long long)info->width, (long long)info->height);
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the %s is %lld x %lld pixels; each side must be from 1 to 2147483647",
+                         what, (long long)info->width, (long long)info->height);
     if ((unsigned)format.type > IMGPIPE_F32 || format.channels < 1 || format.channels > 4 || (format.alpha && format.channels < 2))
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the %s has sample type %d and %d channels%s; there are the types 0 to 2, and 1 to 4 "
-                                                        "channels, of which alpha is not the only one",
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                         "the %s has sample type %d and %d channels%s; there are the types 0 to 2, and 1 to 4 "
+                         "channels, of which alpha is not the only one",
                          what, (int)format.type, format.channels, format.alpha ? " with alpha" : "");
     int order = (int)layout.order, channels = order <= IMGPIPE_ORDER_XBGR ? 3 : 4;
     if (order < 0 || order > IMGPIPE_ORDER_ABGR)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the %s has order %d, which does not exist", what, order);
     if (order && (format.channels != channels || format.alpha != (channels == 4)))
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the order of the %s is for %s, and its format is %s; choose the order for that", what,
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                         "the order of the %s is for %s, and its format is %s; choose the order for that", what,
                          channels == 3 ? "three channels without alpha" : "three channels and alpha", text_format(format, text));
     if (layout.premultiplied && !format.alpha)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the %s is said to be premultiplied, and its format has no alpha", what);
     uint32_t full = format.type == IMGPIPE_F32 ? 0 : (uint32_t)imgpipe_type_max(format.type);
     if (layout.white > full)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the white level of the %s is %u; for %s it is from 0 (all of the range) to %u", what,
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                         "the white level of the %s is %u; for %s it is from 0 (all of the range) to %u", what,
                          (unsigned)layout.white, text_format(format, text), (unsigned)full);
     return IMGPIPE_OK;
 }
@@ -139,8 +147,9 @@ imgpipe_status layout_check_image(const imgpipe_image *image, const char *what, 
     int64_t row = image->info.width * (int64_t)imgpipe_layout_pixel_size(image->info.format, image->layout);
     if (!image->pixels) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the %s has no pixels: its pointer is NULL", what);
     if ((uintptr_t)image->pixels % (uintptr_t)sample || image->stride % sample)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the pixels of the %s or their stride are no multiple of %lld bytes, the size of a sample",
-                         what, (long long)sample);
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                         "the pixels of the %s or their stride are no multiple of %lld bytes, the size of a sample", what,
+                         (long long)sample);
     uint64_t magnitude = image->stride < 0 ? 0 - (uint64_t)image->stride : (uint64_t)image->stride, bytes;
     if (magnitude < (uint64_t)row)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the stride of the %s is %lld bytes, and a row has %lld", what,
@@ -158,7 +167,8 @@ struct extent {
 
 static struct extent extent_of(const imgpipe_image *image) {
     struct extent e = {(uintptr_t)image->pixels, (uint64_t)image->stride,
-                       (uint64_t)image->info.width * imgpipe_layout_pixel_size(image->info.format, image->layout), (uint64_t)image->info.height};
+                       (uint64_t)image->info.width * imgpipe_layout_pixel_size(image->info.format, image->layout),
+                       (uint64_t)image->info.height};
     if (image->stride < 0) {
         e.stride = 0 - e.stride;
         e.low -= e.stride * (e.rows - 1);
@@ -166,7 +176,9 @@ static struct extent extent_of(const imgpipe_image *image) {
     return e;
 }
 
-static uintptr_t extent_end(const struct extent *e) { return e->low + e->stride * (e->rows - 1) + e->row; }
+static uintptr_t extent_end(const struct extent *e) {
+    return e->low + e->stride * (e->rows - 1) + e->row;
+}
 
 bool layout_overlap(const imgpipe_image *a, const imgpipe_image *b) {
     struct extent x = extent_of(a), y = extent_of(b);

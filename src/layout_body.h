@@ -1,5 +1,5 @@
-/* Rows of one integer sample type to and from a caller's layout: included by layout.c with SAMPLE, FULL (its greatest value), READ and
- * WRITE defined. The products stay below 2^32. */
+/* Rows of one integer sample type to and from a caller's layout: included by layout.c with SAMPLE, FULL (its greatest value),
+ * READ and WRITE defined. The products stay below 2^32. */
 
 /* Samples that are in the format's order already: to straight alpha and the full range. Returns false for one above `white`. */
 static bool READ(SAMPLE *row, int64_t width, const struct way *way) {
@@ -12,7 +12,8 @@ static bool READ(SAMPLE *row, int64_t width, const struct way *way) {
         uint32_t a = p[channels - 1];
         for (int c = 0; c < channels - 1; c++) p[c] = (SAMPLE)(a == 0 ? 0 : p[c] >= a ? white : (p[c] * white + a / 2) / a);
     }
-    for (int64_t i = 0; white != FULL && i < width * channels; i++) row[i] = (SAMPLE)((row[i] * (uint32_t)FULL + white / 2) / white);
+    for (int64_t i = 0; white != FULL && i < width * channels; i++)
+        row[i] = (SAMPLE)((row[i] * (uint32_t)FULL + white / 2) / white);
     return true;
 }
 

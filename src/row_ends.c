@@ -10,7 +10,7 @@
 struct row_source {
     struct source base;
     struct row_ends *ends;
-    void *row;      /* as the caller writes it, where that is not how the chain takes it; else NULL */
+    void *row; /* as the caller writes it, where that is not how the chain takes it; else NULL */
 };
 
 struct row_sink {
@@ -44,8 +44,9 @@ static imgpipe_status answer(struct row_ends *ends, const char *what, int64_t y,
     imgpipe_error why;
     if (status == IMGPIPE_OK) return IMGPIPE_OK;
     if ((int)status < 0 || status > IMGPIPE_ERROR_INTERNAL)
-        status = error_set(&why, IMGPIPE_ERROR_ARGUMENT, "the function that %s rows answered %d to row %lld, which is no imgpipe_status", what,
-                           (int)status, (long long)y);
+        status =
+            error_set(&why, IMGPIPE_ERROR_ARGUMENT, "the function that %s rows answered %d to row %lld, which is no imgpipe_status",
+                      what, (int)status, (long long)y);
     else if (said->message[0])
         error_set(&why, status, "%s", said->message);
     else
@@ -62,7 +63,8 @@ static imgpipe_status rows_read(struct source *source, void *const *rows, int co
         int64_t y = source->next_row + i;
         imgpipe_error said = {0};
         if ((failed = ended(from->ends, error))) break;
-        failed = answer(from->ends, "reads", y, stream->read(stream->user, y, from->row ? from->row : rows[i], &said), &said, error);
+        failed =
+            answer(from->ends, "reads", y, stream->read(stream->user, y, from->row ? from->row : rows[i], &said), &said, error);
         if (failed || !from->row) continue;
         failed = layout_read(stream->in.format, stream->in_layout, from->row, rows[i], stream->in.width, y, &said);
         if (failed) end(from->ends, failed, &said, error);

@@ -8,8 +8,9 @@
 #define PIECE_BYTES ((size_t)1 << 20)
 #define PIECE_ROWS_MIN 8
 
-extern const struct encoder encoder_png, encoder_pnm, encoder_pam, encoder_pfm, encoder_jpeg, encoder_jpeg_stb, encoder_bmp, encoder_tga,
-    encoder_hdr, encoder_gif, encoder_psd;
+extern const struct encoder encoder_pnm, encoder_pam, encoder_pfm;
+#ifdef IMGPIPE_WITH_CODECS
+extern const struct encoder encoder_png, encoder_jpeg, encoder_jpeg_stb, encoder_bmp, encoder_tga, encoder_hdr, encoder_gif, encoder_psd;
 /* Kinds whose library this build lacks are known by name, so that it can be said what is missing. */
 #ifdef IMGPIPE_WITH_TIFF
 extern const struct encoder encoder_tiff;
@@ -23,15 +24,21 @@ extern const struct encoder encoder_webp;
 static const struct encoder encoder_webp = {
     .info = {.name = "webp", .extensions = "webp", .about = "WebP: needs the package libwebp-dev", .types = "", .package = "libwebp-dev"}};
 #endif
+#endif
 
 static const struct encoder *const encoders[] = {
-    &encoder_png, &encoder_pnm, &encoder_pam, &encoder_pfm,
+#ifdef IMGPIPE_WITH_CODECS
+    &encoder_png,
+#endif
+    &encoder_pnm, &encoder_pam, &encoder_pfm,
+#ifdef IMGPIPE_WITH_CODECS
 #ifdef IMGPIPE_WITH_JPEG
     &encoder_jpeg,
 #else
     &encoder_jpeg_stb,
 #endif
     &encoder_tiff, &encoder_webp, &encoder_bmp, &encoder_tga, &encoder_hdr, &encoder_gif, &encoder_psd,
+#endif
 };
 enum { ENCODERS = sizeof encoders / sizeof *encoders };
 

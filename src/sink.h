@@ -64,7 +64,8 @@ struct encoder {
                            imgpipe_error *error);
 };
 
-/* All kinds in the order of listings, those that are only read, or need a package that the build lacks, too (open == NULL); NULL beyond. */
+/* All kinds in the order of listings, those that are only read, or need a package that the build lacks, too (open == NULL); NULL
+ * beyond. */
 const struct encoder *encoder_at(int index);
 const struct encoder *encoder_find(const char *name);
 /* By the extension of `path`, letter case ignored; NULL if there is none. */

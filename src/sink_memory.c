@@ -31,17 +31,23 @@ static imgpipe_status memory_commit(struct sink *sink, struct sink_piece *piece,
     return IMGPIPE_OK;
 }
 
-static void memory_close(struct sink *sink) { free(sink); }
+static void memory_close(struct sink *sink) {
+    free(sink);
+}
 
-static const struct sink_ops memory_ops = {.name = "memory", .encode = memory_encode, .commit = memory_commit, .close = memory_close};
+static const struct sink_ops memory_ops = {
+    .name = "memory", .encode = memory_encode, .commit = memory_commit, .close = memory_close};
 
 imgpipe_status sink_memory(const imgpipe_image *image, const imgpipe_info *info, int64_t x0, int64_t y0, struct sink **result,
                            imgpipe_error *error) {
     *result = NULL;
     struct memory_sink *sink = calloc(1, sizeof *sink);
     if (!sink) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write an image to memory: not enough memory; free some");
-    *sink = (struct memory_sink){.base = {.ops = &memory_ops, .info = *info, .piece_rows = sink_piece_rows(info), .stride = image->stride},
-                                 .image = *image, .x0 = x0, .y0 = y0};
+    *sink = (struct memory_sink){
+        .base = {.ops = &memory_ops, .info = *info, .piece_rows = sink_piece_rows(info), .stride = image->stride},
+        .image = *image,
+        .x0 = x0,
+        .y0 = y0};
     bool all = image->info.width == info->width && image->info.height == info->height;
     /* Copies from a device make rows that lie top down. */
     if (all && image->stride > 0 && layout_plain(image->info.format, image->layout)) sink->base.pixels = image->pixels;

@@ -22,7 +22,13 @@ extern const struct decoder decoder_webp;
 #endif
 
 static const struct decoder *const decoders[] = {
-    &decoder_png, &decoder_pnm, &decoder_gif,
+#ifdef IMGPIPE_WITH_CODECS
+    &decoder_png,
+#endif
+    &decoder_pnm,
+#ifdef IMGPIPE_WITH_CODECS
+    &decoder_gif,
+#endif
 #ifdef IMGPIPE_WITH_JPEG
     &decoder_jpeg,
 #endif
@@ -32,7 +38,10 @@ static const struct decoder *const decoders[] = {
 #ifdef IMGPIPE_WITH_WEBP
     &decoder_webp,
 #endif
-    &decoder_stb};
+#ifdef IMGPIPE_WITH_CODECS
+    &decoder_stb,
+#endif
+};
 
 /* Kinds that are recognised so that they can be refused by name. Camera raw files come before TIFF, which they look like. */
 static const struct known {
@@ -41,6 +50,14 @@ static const struct known {
     const char *bytes;
     bool document; /* no image, though it may show some */
 } known[] = {
+#ifndef IMGPIPE_WITH_CODECS
+    {"a PNG image (this build has no codecs)", 0, 4, "\x89PNG", false},
+    {"a JPEG image (this build has no codecs)", 0, 3, "\xff\xd8\xff", false},
+    {"a GIF image (this build has no codecs)", 0, 4, "GIF8", false},
+    {"a Windows bitmap (this build has no codecs)", 0, 2, "BM", false},
+    {"a Photoshop image (this build has no codecs)", 0, 4, "8BPS", false},
+    {"a Radiance HDR image (this build has no codecs)", 0, 2, "#?", false},
+#endif
     {"a camera raw file (Canon CR2)", 8, 3, "CR\2", false},
     {"a camera raw file (Canon CR3)", 4, 8, "ftypcrx ", false},
     {"a camera raw file (Fujifilm)", 0, 8, "FUJIFILM", false},
@@ -79,13 +96,14 @@ static const struct known *recognise(const unsigned char *bytes, size_t size) {
     return NULL;
 }
 
-/* The decoder of a file that begins so. stb comes after the known kinds: TGA has no signature, so its decoder has to guess. */
+/* The decoder of a file that begins so. A decoder that guesses comes after the known kinds: TGA has no signature. */
 static const struct decoder *decoder_of(const unsigned char *bytes, size_t size, const struct known **known_as) {
     *known_as = NULL;
     for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
-        if (decoders[i] == &decoder_stb && (*known_as = recognise(bytes, size))) return NULL;
+        if (decoders[i]->guesses && (*known_as = recognise(bytes, size))) return NULL;
         if (decoders[i]->matches(bytes, size)) return decoders[i];
     }
+    *known_as = recognise(bytes, size);
     return NULL;
 }
 
@@ -138,7 +156,7 @@ imgpipe_status source_open(struct input *input, const struct source_options *opt
         return status;
     }
     /* Only PNG says an intent; decoders that know of no metadata leave all of it zero. */
-    if (decoder != &decoder_png) (*source)->metadata.srgb_intent = -1;
+    if (strcmp(decoder->name, "png") != 0) (*source)->metadata.srgb_intent = -1;
     if (!iptc_from_texts(&(*source)->metadata)) {
         source_close(*source);
         *source = NULL;

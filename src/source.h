@@ -45,8 +45,8 @@ struct source {
 
 /* Opens a file by its content, not by its name. Takes over `input` in any case. */
 imgpipe_status source_open(struct input *input, const struct source_options *options, struct source **source, imgpipe_error *error);
-/* An image in memory, which must live as long as the source. Its pixels are not shown as source->pixels where their layout is not plain,
- * or where the output goes to the same place (`shared`). */
+/* An image in memory, which must live as long as the source. Its pixels are not shown as source->pixels where their layout is not
+ * plain, or where the output goes to the same place (`shared`). */
 imgpipe_status source_memory(const imgpipe_image *image, bool shared, struct source **source, imgpipe_error *error);
 struct row_ends;
 /* Rows that a function of the caller's gives. */
@@ -62,7 +62,8 @@ struct input *source_release(struct source *source);
 imgpipe_status source_check_size(const struct source_options *options, const char *name, uint64_t width, uint64_t height,
                                  size_t pixel_size, bool whole, imgpipe_error *error);
 
-/* For decoders of animations with frames of this size, all of which up to options->page are drawn, so that they count for max_pixels. */
+/* For decoders of animations with frames of this size, all of which up to options->page are drawn, so that they count for
+ * max_pixels. */
 imgpipe_status source_check_frames(const struct source_options *options, const char *name, uint64_t width, uint64_t height,
                                    imgpipe_error *error);
 
@@ -71,6 +72,7 @@ struct decoder {
     const char *name;
     bool (*matches)(const unsigned char *bytes, size_t size);
     imgpipe_status (*open)(struct input *input, const struct source_options *options, struct source **source, imgpipe_error *error);
+    bool guesses;           /* takes what may be something else: asked after all others */
 };
 extern const struct decoder decoder_png, decoder_pnm, decoder_gif, decoder_stb;
 #endif

@@ -383,4 +383,4 @@ static imgpipe_status gif_open(struct input *input, const struct source_options 
     return IMGPIPE_OK;
 }
 
-const struct decoder decoder_gif = {"gif", gif_matches, gif_open};
+const struct decoder decoder_gif = {"gif", gif_matches, gif_open, false};

@@ -396,4 +396,4 @@ static imgpipe_status jpeg_source_open(struct input *input, const struct source_
     return IMGPIPE_OK;
 }
 
-const struct decoder decoder_jpeg = {"jpeg", jpeg_matches, jpeg_source_open};
+const struct decoder decoder_jpeg = {"jpeg", jpeg_matches, jpeg_source_open, false};

@@ -21,7 +21,9 @@ static imgpipe_status memory_read(struct source *source, void *const *rows, int 
     return failed;
 }
 
-static void memory_close(struct source *source) { free(source); }
+static void memory_close(struct source *source) {
+    free(source);
+}
 
 static const struct source_ops memory_ops = {.name = "memory", .read = memory_read, .close = memory_close};
 

@@ -384,4 +384,4 @@ static imgpipe_status png_source_open(struct input *input, const struct source_o
     return IMGPIPE_OK;
 }
 
-const struct decoder decoder_png = {"png", png_matches, png_source_open};
+const struct decoder decoder_png = {"png", png_matches, png_source_open, false};

@@ -289,4 +289,4 @@ static imgpipe_status pnm_open(struct input *input, const struct source_options 
     return IMGPIPE_OK;
 }
 
-const struct decoder decoder_pnm = {"pnm", pnm_matches, pnm_open};
+const struct decoder decoder_pnm = {"pnm", pnm_matches, pnm_open, false};

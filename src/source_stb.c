@@ -360,4 +360,4 @@ static imgpipe_status stb_open(struct input *input, const struct source_options 
     return IMGPIPE_OK;
 }
 
-const struct decoder decoder_stb = {"stb", stb_matches, stb_open};
+const struct decoder decoder_stb = {"stb", stb_matches, stb_open, true};

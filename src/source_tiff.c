@@ -337,4 +337,4 @@ static imgpipe_status tiff_source_open(struct input *input, const struct source_
 }
 
 extern const struct decoder decoder_tiff;
-const struct decoder decoder_tiff = {"tiff", tiff_matches, tiff_source_open};
+const struct decoder decoder_tiff = {"tiff", tiff_matches, tiff_source_open, false};

@@ -226,4 +226,4 @@ static imgpipe_status webp_open(struct input *input, const struct source_options
 }
 
 extern const struct decoder decoder_webp;
-const struct decoder decoder_webp = {"webp", webp_matches, webp_open};
+const struct decoder decoder_webp = {"webp", webp_matches, webp_open, false};

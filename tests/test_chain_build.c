@@ -112,7 +112,8 @@ static void failures_of_values(void) {
 }
 
 static void said(imgpipe_status status, const char *words, int line) {
-    if (!check(status == IMGPIPE_ERROR_ARGUMENT && strstr(error.message, words), words, line)) printf("      says %s\n", error.message);
+    if (!check(status == IMGPIPE_ERROR_ARGUMENT && strstr(error.message, words), words, line))
+        printf("      says %s\n", error.message);
 }
 #define SAID(call, words) said(imgpipe_chain_##call, words, __LINE__)
 
@@ -128,7 +129,7 @@ static void failures_of_calls(void) {
     SAID(set_number(NULL, 0, "sigma", 1, &error), "needed");
     SAID(add(chain, "gray,blur", &error), "'gray,blur' is no filter");
     SAID(add(chain, NULL, &error), "needed");
-    SAID(new(NULL, &error), "no place");
+    SAID(new (NULL, &error), "no place");
     CHECK(imgpipe_chain_new(&empty, NULL) == IMGPIPE_OK);
     SAID(set_number(empty, -1, "sigma", 1, &error), "it has 0");
     CHECK(imgpipe_chain_add(empty, "nothing", NULL) == IMGPIPE_ERROR_ARGUMENT);

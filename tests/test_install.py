@@ -71,24 +71,52 @@ def find(root, name):
     return found[0]
 
 
-def test_symbols(library, header):
-    symbols = {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--defined-only", library).splitlines() if line.strip()}
+def defined(*nm):
+    """The names of a library that others see."""
+    return {line.split()[-1].split("@")[0] for line in run(*nm).splitlines() if len(line.split()) >= 3}
+
+
+def test_symbols(library, archive, header):
+    symbols = defined("nm", "-D", "--defined-only", library)
     foreign = sorted(s for s in symbols if not s.startswith("imgpipe_"))
     check(not foreign, f"the library exports only names that begin with imgpipe_ {foreign[:10]}")
+    foreign = sorted(s for s in defined("nm", "-g", "--defined-only", archive) if not s.startswith("imgpipe_"))
+    check(not foreign, f"so does the static library {foreign[:10]}")
     with open(header, encoding="utf-8") as file:
-        declared = set(re.findall(r"^IMGPIPE_API [^(;]*?(imgpipe_\w+)\(", file.read(), re.M))
-    check(len(declared) > 15 and declared == symbols, f"it exports the {len(declared)} functions of the header {sorted(declared ^ symbols)}")
+        text = file.read()
+    declared = set(re.findall(r"^IMGPIPE_API [^(;]*?(imgpipe_\w+)\(", text, re.M))
+    check(len(declared) > 15 and declared == symbols,
+          f"it exports the {len(declared)} functions of the header {sorted(declared ^ symbols)}")
+    macros = set(re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M))
+    check(macros and all(m.startswith("IMGPIPE_") for m in macros), f"the header's {len(macros)} macros begin with IMGPIPE_")
+
+
+def test_header(folder, header):
+    """The header by itself, with every warning and nothing before it."""
+    for compiler, language, standard in (("cc", "c", "c11"), ("g++", "c++", "c++17")):
+        if shutil.which(compiler):
+            empty = os.path.join(folder, "empty." + language)
+            with open(empty, "w", encoding="utf-8") as file:
+                file.write(f'#include "{header}"\nint imgpipe_is_there;\n')
+            run(compiler, "-x", language, "-std=" + standard, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror", empty)
+            check(True, f"the header compiles alone as {standard}")
+
+
+def flags(root, *options):
+    """What pkg-config says of the installed copy."""
+    config = find(root, "imgpipe.pc")
+    prefix = root + re.search(r"^prefix=(.*)$", open(config, encoding="utf-8").read(), re.M).group(1)
+    said = run("pkg-config", f"--define-variable=prefix={prefix}", *options, "imgpipe", PKG_CONFIG_PATH=os.path.dirname(config))
+    return said.split()
+
+
+def static_flags(root):
+    """The static library by name, as both kinds lie in one folder."""
+    return ["-l:libimgpipe.a" if f == "-limgpipe" else f for f in flags(root, "--static", "--cflags", "--libs")]
 
 
 def test_programs(root, folder, libraries):
-    """By pkg-config, as a user would; the static library by name, as both kinds lie in one folder."""
-    config = find(root, "imgpipe.pc")
-    prefix = root + re.search(r"^prefix=(.*)$", open(config, encoding="utf-8").read(), re.M).group(1)
-
-    def flags(*options):
-        return run("pkg-config", f"--define-variable=prefix={prefix}", *options, "imgpipe",
-                   PKG_CONFIG_PATH=os.path.dirname(config)).split()
-
+    """By pkg-config, as a user would."""
     for compiler, suffix, standard in (("cc", "c", "c11"), ("g++", "cpp", "c++17")):
         if not shutil.which(compiler):
             print(f"skip {standard}: there is no {compiler}")
@@ -97,10 +125,9 @@ def test_programs(root, folder, libraries):
         with open(source, "w", encoding="utf-8") as file:
             file.write(PROGRAM)
         strict = [compiler, "-std=" + standard, "-Wall", "-Wextra", "-pedantic", "-Werror", source, "-o", program]
-        run(*strict, *flags("--cflags", "--libs"))
+        run(*strict, *flags(root, "--cflags", "--libs"))
         check(run(program, LD_LIBRARY_PATH=libraries) == "blurred\n", f"a {standard} program runs with the shared library")
-        by_name = ["-l:libimgpipe.a" if f == "-limgpipe" else f for f in flags("--static", "--cflags", "--libs")]
-        run(*strict, *by_name)
+        run(*strict, *static_flags(root))
         check(run(program) == "blurred\n", f"a {standard} program runs with the static library")
 
 
@@ -109,9 +136,10 @@ def main(build):
         root = os.path.join(folder, "root")
         run("meson", "install", "-C", build, "--no-rebuild", DESTDIR=root)
         library, header = find(root, "libimgpipe.so"), find(root, "imgpipe.h")
-        find(root, "libimgpipe.a")
+        archive = find(root, "libimgpipe.a")
         check(run(find(root, "bin/imgpipe"), "--version").startswith("imgpipe "), "the installed command runs by itself")
-        test_symbols(library, header)
+        test_symbols(library, archive, header)
+        test_header(folder, header)
         test_programs(root, folder, os.path.dirname(library))
 
 

@@ -58,7 +58,9 @@ static struct picture picture_new(imgpipe_format format, imgpipe_layout layout, 
     return p;
 }
 
-static void *row_of(const struct picture *p, int64_t y) { return (unsigned char *)p->image.pixels + y * p->image.stride; }
+static void *row_of(const struct picture *p, int64_t y) {
+    return (unsigned char *)p->image.pixels + y * p->image.stride;
+}
 
 static double white_of(const struct picture *p) {
     return p->image.layout.white ? p->image.layout.white : imgpipe_type_max(p->image.info.format.type);
@@ -76,7 +78,9 @@ static void fill(struct picture *p) {
 }
 
 /* floor(a / b + 1/2) for whole numbers. */
-static double rounded(double a, double b) { return floor((a + floor(b / 2)) / b); }
+static double rounded(double a, double b) {
+    return floor((a + floor(b / 2)) / b);
+}
 
 /* What the chain should see of a pixel in memory. */
 static void read_pixel(const struct picture *p, const void *pixel, double out[4]) {
@@ -152,9 +156,9 @@ static void one_case(const char *chain, imgpipe_format format, imgpipe_layout in
             for (int i = 0; i < out.samples; i++) same = same && get(row_of(&out, y), format.type, x * out.samples + i) == want[i];
         }
     if (!CHECK(same) || !CHECK(guards_whole(&out)) || !CHECK(guards_whole(&in)))
-        printf("      chain '%s', type %d, %d channels, in %s white %u pre %d, out %s white %u pre %d, up %d\n", chain, (int)format.type,
-               format.channels, orders[in_layout.order], in_layout.white, in_layout.premultiplied, orders[out_layout.order],
-               out_layout.white, out_layout.premultiplied, up);
+        printf("      chain '%s', type %d, %d channels, in %s white %u pre %d, out %s white %u pre %d, up %d\n", chain,
+               (int)format.type, format.channels, orders[in_layout.order], in_layout.white, in_layout.premultiplied,
+               orders[out_layout.order], out_layout.white, out_layout.premultiplied, up);
     free(in.block), free(out.block), free(plain.block), free(made.block);
 }
 
@@ -203,11 +207,11 @@ static void refused(struct picture *in, const struct picture *out, imgpipe_statu
 static void refusals(void) {
     imgpipe_format rgb = {IMGPIPE_U16, 3, false}, rgba = {IMGPIPE_U16, 4, true}, f32 = {IMGPIPE_F32, 3, false};
     struct picture p = picture_new(rgb, (imgpipe_layout){0}, false), out = picture_new(rgb, (imgpipe_layout){0}, false), q;
-#define REFUSED(change, want, word)                  \
-    do {                                             \
-        q = p;                                       \
-        change;                                      \
-        refused(&q, &out, (want), (word), __LINE__); \
+#define REFUSED(change, want, word)                                                                                                \
+    do {                                                                                                                           \
+        q = p;                                                                                                                     \
+        change;                                                                                                                    \
+        refused(&q, &out, (want), (word), __LINE__);                                                                               \
     } while (0)
     fill(&p);
     REFUSED(q.image.layout.order = IMGPIPE_ORDER_BGRA, IMGPIPE_ERROR_ARGUMENT, "order");

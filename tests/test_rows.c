@@ -73,14 +73,16 @@ struct rows {
     int64_t next_read, next_write, bad_read, bad_write; /* bad: the row that is answered by `answer`; -1: none */
     imgpipe_status answer;
     const char *words;
-    unsigned char *want;        /* what should come, packed; NULL: only counted */
+    unsigned char *want; /* what should come, packed; NULL: only counted */
     size_t want_row;
     uint64_t sum;
     bool wrong;
     atomic_int reading, writing;
 };
 
-static unsigned char sample_of(int64_t y, int64_t i) { return (unsigned char)((uint64_t)(y * 7919 + i * 104729) * 2654435761u >> 13); }
+static unsigned char sample_of(int64_t y, int64_t i) {
+    return (unsigned char)((uint64_t)(y * 7919 + i * 104729) * 2654435761u >> 13);
+}
 
 static imgpipe_status say(const struct rows *r, imgpipe_error *said) {
     if (r->words) snprintf(said->message, sizeof said->message, "%s", r->words);
@@ -128,7 +130,8 @@ static imgpipe_status run(imgpipe_context *context, const char *text, struct row
 }
 
 /* The same bytes as from an image in memory with the same layouts. */
-static void same_as_image(imgpipe_context *context, const char *text, imgpipe_info info, imgpipe_layout in_layout, imgpipe_layout out_layout) {
+static void same_as_image(imgpipe_context *context, const char *text, imgpipe_info info, imgpipe_layout in_layout,
+                          imgpipe_layout out_layout) {
     struct rows r = rows_new(info);
     imgpipe_chain *chain = NULL;
     imgpipe_image in = {.info = info, .layout = in_layout}, out = {.layout = out_layout};
@@ -187,7 +190,8 @@ static void ended(imgpipe_context *context, struct rows *r, imgpipe_status want,
     if (r->bad_read >= 0) right = right && r->next_read == r->bad_read + 1;
     if (r->bad_write >= 0) right = right && r->next_write == r->bad_write + 1;
     if (!check(right, words, line))
-        printf("      status %d, %s; %lld read, %lld written\n", (int)status, error.message, (long long)r->next_read, (long long)r->next_write);
+        printf("      status %d, %s; %lld read, %lld written\n", (int)status, error.message, (long long)r->next_read,
+               (long long)r->next_write);
 }
 #define ENDED(want, words) ended(context, &r, want, words, __LINE__)
 

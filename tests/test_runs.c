@@ -65,7 +65,8 @@ static bool plain_overlap(const imgpipe_image *a, const imgpipe_image *b, unsign
 
 static imgpipe_image anywhere(unsigned char *ground, int64_t size) {
     for (;;) {
-        imgpipe_image image = {.info = {rng_range(&rng, 1, 9), rng_range(&rng, 1, 7), {IMGPIPE_U8, (int)rng_range(&rng, 1, 3), false}}};
+        imgpipe_image image = {
+            .info = {rng_range(&rng, 1, 9), rng_range(&rng, 1, 7), {IMGPIPE_U8, (int)rng_range(&rng, 1, 3), false}}};
         int64_t row = image.info.width * image.info.format.channels, stride = row + rng_range(&rng, 0, 30);
         int64_t all = stride * (image.info.height - 1) + row, at = rng_range(&rng, 0, size);
         if (at + all > size) continue;
@@ -123,7 +124,8 @@ static void places(void) {
 
     imgpipe_error error = {0};
     imgpipe_chain *invert = parsed("invert"), *gray = parsed("gray"), *blur = parsed("blur=2");
-    imgpipe_image all = packed((imgpipe_info){120, 90, {IMGPIPE_U8, 3, false}}), want = packed((imgpipe_info){60, 90, {IMGPIPE_U8, 3, false}});
+    imgpipe_image all = packed((imgpipe_info){120, 90, {IMGPIPE_U8, 3, false}}),
+                  want = packed((imgpipe_info){60, 90, {IMGPIPE_U8, 3, false}});
     fill(&all);
     imgpipe_image left = all, right = all, swapped = all, moved = all;
     left.info.width = right.info.width = 60;
@@ -150,7 +152,8 @@ static void places(void) {
     bgr.layout.order = IMGPIPE_ORDER_BGR;
     TOLD(imgpipe_run_image(contexts[1], NULL, &all, &bgr, NULL, NULL, &error) == IMGPIPE_OK, "BGR");
     bool turned = true;
-    for (int i = 0; i < 120 * 90 * 3; i++) turned = turned && ((unsigned char *)all.pixels)[i] == ((unsigned char *)before.pixels)[i / 3 * 3 + 2 - i % 3];
+    for (int i = 0; i < 120 * 90 * 3; i++)
+        turned = turned && ((unsigned char *)all.pixels)[i] == ((unsigned char *)before.pixels)[i / 3 * 3 + 2 - i % 3];
     CHECK(turned);
     free(all.pixels), free(want.pixels), free(before.pixels);
     imgpipe_chain_free(&invert), imgpipe_chain_free(&gray), imgpipe_chain_free(&blur);
@@ -182,7 +185,8 @@ static void one_region(const char *text, imgpipe_format format, int64_t reach) {
     for (int64_t y = r.y0 - reach; y < r.y1 + reach; y++)
         for (int64_t x = r.x0 - reach; x < r.x1 + reach; x++)
             if (x >= 0 && y >= 0 && x < in.info.width && y < in.info.height)
-                memcpy((char *)other.pixels + y * other.stride + (size_t)x * pixel, (char *)in.pixels + y * in.stride + (size_t)x * pixel, pixel);
+                memcpy((char *)other.pixels + y * other.stride + (size_t)x * pixel,
+                       (char *)in.pixels + y * in.stride + (size_t)x * pixel, pixel);
     made.width = r.x1 - r.x0, made.height = r.y1 - r.y0;
     imgpipe_image part = packed(made), want = whole;
     want.info = made;
@@ -210,11 +214,22 @@ static void regions(void) {
         const char *chain;
         int64_t reach;
     } chains[] = {
-        {"", 0}, {"invert,levels=10%:90%", 0}, {"gray", 0}, {"blur=1.3:border=mirror", 6}, {"blur=4:border=reflect", 16},
-        {"box=5", 2}, {"box=width=31:height=3:border=constant:value=20%", 15}, {"median=5:border=mirror", 2}, {"median=13", 6},
-        {"conv=0 -1 0;-1 5 -1;0 -1 0:border=reflect", 1}, {"conv=0.1 0.2 0.3 0.4 0.5", 2},
-        {"box=3,median=3:border=constant,blur=0.8:border=reflect,invert", 6}, {"gray,conv=sobel_x:abs,box=7:border=mirror", 4},
-        {"box=101:border=mirror", 50}, {"blur=30:border=reflect", 120}, {"threshold=30%,median=3,threshold=60%", 1},
+        {"", 0},
+        {"invert,levels=10%:90%", 0},
+        {"gray", 0},
+        {"blur=1.3:border=mirror", 6},
+        {"blur=4:border=reflect", 16},
+        {"box=5", 2},
+        {"box=width=31:height=3:border=constant:value=20%", 15},
+        {"median=5:border=mirror", 2},
+        {"median=13", 6},
+        {"conv=0 -1 0;-1 5 -1;0 -1 0:border=reflect", 1},
+        {"conv=0.1 0.2 0.3 0.4 0.5", 2},
+        {"box=3,median=3:border=constant,blur=0.8:border=reflect,invert", 6},
+        {"gray,conv=sobel_x:abs,box=7:border=mirror", 4},
+        {"box=101:border=mirror", 50},
+        {"blur=30:border=reflect", 120},
+        {"threshold=30%,median=3,threshold=60%", 1},
     };
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
         for (int n = 0; n < 40; n++) {
