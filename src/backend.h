@@ -14,6 +14,7 @@ struct pass_io {
     const struct pass *pass;
     const struct pass *next;        /* reads the store that this pass makes, or NULL: whose padding `out` gets */
     struct rows_view in, out;
+    bool bare;                      /* rows of `in` are the caller's: not padded for the first node, no slack, perhaps not aligned */
     const struct log *log;
     uint64_t memory;                /* ceiling of host memory in bytes */
     const struct cancel *cancel;    /* a strip may take minutes, so it is asked within strips too */
@@ -23,7 +24,6 @@ struct pass_io {
 struct backend_ops {
     const char *name;
     bool slow_open;                 /* open() may take long and waits for something else than this CPU */
-    bool pads;                      /* rows of the input must be padded for the first node, with slack on either side */
     imgpipe_status (*open)(struct backend *backend, const struct pass_io *io, struct backend_pass **pass, imgpipe_error *error);
     /* Starts a strip whose input rows are in memory; returns at once. Strips come in order. Must not call
      * strip->done() from here: the caller holds the lock that it takes. */

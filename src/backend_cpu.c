@@ -11,7 +11,7 @@
 
 /* One worker's view of an edge while it walks a strip. */
 struct walk_edge {
-    unsigned char *ring;        /* NULL for the edges that lie in bands */
+    unsigned char *ring;        /* NULL for the edges whose rows lie in bands or in the caller's image */
     int64_t ring_rows;
     size_t stride, offset;
     int64_t end, made;          /* rows up to `made` exist, and are made up to `end` */
@@ -70,6 +70,13 @@ static int64_t window_rows(const struct pass *pass, int k) {
     return most + 1;
 }
 
+/* Rows of a bare image have no padding and no slack: point operations, which read a row and nothing beside it, take them as they
+ * are, for all others each worker copies them into a ring. */
+static bool rows_are_bare(const struct backend_pass *bp) {
+    const struct pass *pass = bp->io.pass;
+    return bp->io.bare && (pass->node_count == 0 || pass->nodes[0].kind == NODE_LOCAL || pass->edges[0].gather_count > 0);
+}
+
 static void lay_out(struct backend_pass *bp, struct worker *worker, struct carver *carver) {
     const struct pass *pass = bp->io.pass;
     size_t gather_scratch = 0;
@@ -78,7 +85,7 @@ static void lay_out(struct backend_pass *bp, struct worker *worker, struct carve
         struct walk_edge *we = &worker->edges[e];
         we->stride = row_stride(edge);
         we->offset = row_offset(edge);
-        bool banded = e == 0 || (e == pass->node_count && bp->io.out.slots);
+        bool banded = e == 0 ? !rows_are_bare(bp) : e == pass->node_count && bp->io.out.slots;
         if (!banded) {
             int64_t rows = e < pass->node_count ? window_rows(pass, e) : 0;
             we->ring_rows = rows > pass->step_rows ? rows : pass->step_rows;
@@ -144,8 +151,7 @@ static imgpipe_status worker_new(struct backend_pass *bp, struct worker *worker,
 
 static unsigned char *edge_row(const struct backend_pass *bp, const struct worker *worker, int e, int64_t y) {
     const struct walk_edge *we = &worker->edges[e];
-    if (e == 0) return rows_at(&bp->io.in, y);
-    if (!we->ring) return rows_at(&bp->io.out, y);
+    if (!we->ring) return rows_at(e == 0 ? &bp->io.in : &bp->io.out, y);
     return we->ring + (size_t)(y % we->ring_rows) * we->stride + we->offset;
 }
 
@@ -199,11 +205,30 @@ static void run_node(struct backend_pass *bp, struct worker *worker, int k, int6
     }
 }
 
+/* Copies rows of a bare image up to `until`. */
+static void copy_rows(struct backend_pass *bp, struct worker *worker, int64_t until) {
+    const struct pass *pass = bp->io.pass;
+    struct walk_edge *we = &worker->edges[0];
+    size_t bytes = (size_t)pass->edges[0].info.width * imgpipe_pixel_size(pass->edges[0].info.format);
+    while (we->made < until && !worker->stopped) {
+        int64_t y = we->made, next = y + pass->step_rows < until ? y + pass->step_rows : until;
+        for (int64_t i = y; i < next; i++) {
+            unsigned char *row = edge_row(bp, worker, 0, i);
+            if (bp->io.poison) memset(row - we->offset, 0xa5, we->stride);
+            memcpy(row, rows_at(&bp->io.in, i), bytes);
+        }
+        finish_rows(bp, worker, 0, y, next);
+        we->made = next;
+        worker->stopped = cancel_asked(bp->io.cancel);
+    }
+}
+
 /* Makes the rows of edge e up to `until` from those of the edge before it, which it makes first. */
 static void make_rows(struct backend_pass *bp, struct worker *worker, int e, int64_t until) {
     const struct pass *pass = bp->io.pass;
     struct walk_edge *we = &worker->edges[e];
     if (until > we->end) until = we->end;
+    if (e == 0 && we->ring) copy_rows(bp, worker, until);
     while (e > 0 && we->made < until) {
         const struct node *node = &pass->nodes[e - 1];
         struct walk_node *wn = &worker->nodes[e - 1];
@@ -244,9 +269,9 @@ static void walk_strip(struct backend_pass *bp, struct worker *worker, const str
         worker->nodes[k].started = false;
         if (pass->nodes[k].kind == NODE_LOCAL) memset(worker->nodes[k].state, 0, pass->nodes[k].stage->state_size);
     }
-    run_gathers(bp, worker, 0, strip->in0, strip->in1);
+    if (!worker->edges[0].ring) run_gathers(bp, worker, 0, strip->in0, strip->in1);
     /* The last edge pulls what it needs; rows that only a gather wants come after, when no later node needs the rings. */
-    for (int e = pass->node_count; e > 0; e--)
+    for (int e = pass->node_count; e >= 0; e--)
         if (e == pass->node_count || pass->edges[e].gather_count) make_rows(bp, worker, e, worker->edges[e].end);
 }
 
@@ -311,7 +336,7 @@ static void cpu_free(struct backend *backend) {
     free(backend);
 }
 
-static const struct backend_ops cpu_ops = {"cpu", false, true, cpu_open, cpu_submit, cpu_collect, cpu_close, cpu_free};
+static const struct backend_ops cpu_ops = {"cpu", false, cpu_open, cpu_submit, cpu_collect, cpu_close, cpu_free};
 
 imgpipe_status backend_cpu_new(struct tasks *tasks, int isa, struct pool *pool, struct backend **out, imgpipe_error *error) {
     struct backend *backend = calloc(1, sizeof *backend);

@@ -334,7 +334,7 @@ static void cuda_free(struct backend *base) {
     free(backend);
 }
 
-static const struct backend_ops cuda_ops = {"cuda", true, false, cuda_open, cuda_submit, cuda_collect, cuda_close, cuda_free};
+static const struct backend_ops cuda_ops = {"cuda", true, cuda_open, cuda_submit, cuda_collect, cuda_close, cuda_free};
 
 imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory, uint64_t pinned, const struct log *log, struct backend **out,
                                 imgpipe_error *error) {

@@ -45,8 +45,9 @@ static imgpipe_status open_input(struct pass_run *pr, const struct store *from, 
     }
     struct rows_view *in = &pr->io.in;
     const struct source *source = pr->run->source;
-    if (source->pixels && !pr->run->backend->ops->pads && !pr->run->fallback) {
+    if (source->pixels && !pr->run->fallback) {
         pr->direct_in = (unsigned char *)source->pixels; /* only read */
+        pr->io.bare = true;
         *in = (struct rows_view){&pr->direct_in, 1, pr->in_height, source->stride, 0};
         return IMGPIPE_OK;
     }
