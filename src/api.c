@@ -59,7 +59,7 @@ static imgpipe_status open_source(struct job *job, const char *path, imgpipe_err
     if (failed) return failed;
     struct source_options options = {.log = &job->context->log, .max_pixels = job->options->max_pixels, .memory = job->context->memory,
                                      .page = job->options->page, .alpha = job->options->alpha,
-                                     .allow_truncated = job->options->allow_truncated};
+                                     .allow_truncated = job->options->allow_truncated, .isa = job->context->isa};
     return source_open(input, &options, &job->source, error);
 }
 

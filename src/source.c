@@ -226,6 +226,16 @@ imgpipe_status source_read(struct source *source, void *const *rows, int count, 
     return IMGPIPE_OK;
 }
 
+imgpipe_status source_fetch(struct source *source, int count, imgpipe_error *error) {
+    return source->ops->fetch(source, count, error);
+}
+
+imgpipe_status source_unpack(struct source *source, void *const *rows, int count, imgpipe_error *error) {
+    imgpipe_status status = source->ops->unpack(source, rows, count, error);
+    if (status == IMGPIPE_OK) source->next_row += count;
+    return status;
+}
+
 imgpipe_status source_finish(struct source *source, imgpipe_error *error) {
     return source->ops->finish ? source->ops->finish(source, error) : IMGPIPE_OK;
 }

@@ -15,7 +15,11 @@ struct source_options {
     int alpha;              /* -1: as the file says; 0: extra channels are data; 1: the last of 2 or 4 is alpha */
     bool allow_truncated;
     bool several;           /* images one after another are all wanted: source->more says whether another one follows */
+    int isa;                /* the instruction set to choose kernels for */
+    bool reference;         /* read in the slow way that a faster one is tested against, where there are two */
 };
+
+#define SOURCE_AHEAD 3
 
 struct source_ops {
     const char *name;
@@ -24,6 +28,11 @@ struct source_ops {
     /* After the last row: checks what stands behind it (IEND, CRCs). May be NULL. */
     imgpipe_status (*finish)(struct source *source, imgpipe_error *error);
     void (*close)(struct source *source);
+    /* Reading in two halves, where the source can, and NULL otherwise. fetch() takes from the input what the next `count` rows
+     * need; unpack() makes the rows of the oldest fetch(), with the same count. One thread may be in each at a time, and fetch() may
+     * be up to SOURCE_AHEAD calls ahead; then it is not called until unpack() has returned. A count is at most source->fetch_rows. */
+    imgpipe_status (*fetch)(struct source *source, int count, imgpipe_error *error);
+    imgpipe_status (*unpack)(struct source *source, void *const *rows, int count, imgpipe_error *error);
 };
 
 struct source {
@@ -37,6 +46,7 @@ struct source {
     ptrdiff_t stride;
     uint64_t held;              /* memory that it takes for as long as it is open, which the plan cannot have */
     int64_t next_row;           /* how many rows read() has given */
+    int fetch_rows;             /* 0: it is only read() from */
     struct metadata metadata;   /* owned: source_close() frees it; decoders fill it in open() */
     struct storage storage;
     bool more;                  /* after finish(): another image follows in the input */
@@ -52,6 +62,9 @@ struct row_ends;
 /* Rows that a function of the caller's gives. */
 imgpipe_status source_rows(struct row_ends *ends, struct source **source, imgpipe_error *error);
 imgpipe_status source_read(struct source *source, void *const *rows, int count, imgpipe_error *error);
+/* read() in two halves; see source_ops. */
+imgpipe_status source_fetch(struct source *source, int count, imgpipe_error *error);
+imgpipe_status source_unpack(struct source *source, void *const *rows, int count, imgpipe_error *error);
 imgpipe_status source_finish(struct source *source, imgpipe_error *error);
 void source_close(struct source *source);
 /* Closes the source but not its input, which stands behind the image. */

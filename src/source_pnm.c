@@ -254,8 +254,8 @@ static void pnm_close(struct source *source) {
     free(p);
 }
 
-static const struct source_ops pnm_ops = {"pnm", pnm_read, pnm_finish, pnm_close};
-static const struct source_ops pfm_ops = {"pfm", pfm_read, pnm_finish, pnm_close};
+static const struct source_ops pnm_ops = {.name = "pnm", .read = pnm_read, .finish = pnm_finish, .close = pnm_close};
+static const struct source_ops pfm_ops = {.name = "pfm", .read = pfm_read, .finish = pnm_finish, .close = pnm_close};
 
 static imgpipe_status pnm_begin(struct pnm *p, imgpipe_error *error) {
     int page = 1;
