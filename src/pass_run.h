@@ -38,8 +38,13 @@ struct pass_run {
     int64_t in_height;
     int64_t *users;             /* of each slot: strips that have not yet done with it */
     unsigned char **in_slots;
+    void **rows;                /* of the band that is being decoded */
     bool decoding;
     struct task decode_task;
+    int64_t fetched;            /* bands whose bytes the source has; with `ahead` alone */
+    int ahead;                  /* how many of them may wait for being unpacked; 0: the source is read in one */
+    bool fetching;
+    struct task fetch_task;
     unsigned char *direct_in, *direct_out; /* images in memory that need no bands */
     /* strips */
     struct strip_slot *strips;

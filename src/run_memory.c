@@ -35,6 +35,8 @@ static void slots_free(struct pass_run *pr, unsigned char **slots) {
 
 /* Bands of about 256 KiB: large enough to copy well, small enough to be filled while the strip before is computed. */
 #define BAND_BYTES (256 << 10)
+/* Sources that work on several rows at once like whole groups of them. */
+#define BAND_GROUP 8
 
 static imgpipe_status open_input(struct pass_run *pr, const struct store *from, imgpipe_error *error) {
     const struct edge *edge = &pr->pass->edges[0];
@@ -54,6 +56,8 @@ static imgpipe_status open_input(struct pass_run *pr, const struct store *from, 
     in->stride = (ptrdiff_t)row_stride(edge);
     in->offset = row_offset(edge);
     in->band_rows = BAND_BYTES / in->stride;
+    if (in->band_rows > BAND_GROUP) in->band_rows = (in->band_rows + BAND_GROUP / 2) / BAND_GROUP * BAND_GROUP;
+    if (source->fetch_rows > 0 && in->band_rows > source->fetch_rows) in->band_rows = source->fetch_rows;
     if (in->band_rows < 1) in->band_rows = 1;
     if (in->band_rows > pr->in_height) in->band_rows = pr->in_height;
     pr->in_bands = (pr->in_height + in->band_rows - 1) / in->band_rows;
@@ -61,7 +65,10 @@ static imgpipe_status open_input(struct pass_run *pr, const struct store *from, 
     in->slot_count = rows / in->band_rows + 3;
     if (in->slot_count > pr->in_bands) in->slot_count = pr->in_bands;
     pr->users = calloc((size_t)in->slot_count, sizeof *pr->users);
-    if (!pr->users) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows");
+    pr->rows = calloc((size_t)in->band_rows, sizeof *pr->rows);
+    /* With one thread nothing runs beside, and what was fetched is best used while it is in a cache. */
+    if (source->fetch_rows > 0) pr->ahead = tasks_threads(pr->run->tasks) > 1 ? SOURCE_AHEAD : 1;
+    if (!pr->users || !pr->rows) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for rows");
     imgpipe_status failed = slots_new(pr, &pr->in_slots, in->slot_count, (size_t)(in->band_rows * in->stride), error);
     in->slots = pr->in_slots;
     return failed;
@@ -114,6 +121,7 @@ void pass_run_close(struct pass_run *pr) {
     slots_free(pr, pr->in_slots);
     slots_free(pr, pr->out_slots);
     free(pr->users);
+    free(pr->rows);
     free(pr->pieces);
     free(pr->strips);
     pthread_mutex_destroy(&pr->lock);

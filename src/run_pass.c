@@ -1,7 +1,8 @@
-/* One pass: rows are decoded band by band in order; strips whose input is there are computed in any order; pieces whose
- * rows are complete are encoded in any order and committed in order. Everything waits for memory, never for time: a band
- * is decoded when its slot is free, a strip starts when the slots of its output are free. Strips and bands take their slots
- * in order, and there are always enough slots for one strip, so the oldest strip can always go on. */
+/* One pass: rows are decoded band by band in order, in two halves side by side where the source can; strips whose input is
+ * there are computed in any order; pieces whose rows are complete are encoded in any order and committed in order.
+ * Everything waits for memory, never for time: a band is decoded when its slot is free, a strip starts when the slots of its
+ * output are free. Strips and bands take their slots in order, and there are always enough slots for one strip, so the oldest
+ * strip can always go on. */
 #include "clock.h"
 #include "pass_run.h"
 #include "status.h"
@@ -45,8 +46,16 @@ static bool slot_free(const struct pass_run *pr, int64_t band) {
     return band < pr->io.in.slot_count || pr->users[band % pr->io.in.slot_count] == 0;
 }
 
+static void start_fetching(struct pass_run *pr) {
+    if (!pr->ahead || pr->fetching || pr->fetched >= pr->in_bands || pr->fetched - pr->decoded >= pr->ahead) return;
+    pr->fetching = true;
+    pr->busy++;
+    tasks_add(pr->run->tasks, TASK_DECODE, &pr->fetch_task);
+}
+
 static void start_decoding(struct pass_run *pr) {
     if (pr->decoding || pr->decoded >= pr->in_bands || !slot_free(pr, pr->decoded)) return;
+    if (pr->ahead && pr->decoded >= pr->fetched) return;
     pr->decoding = true;
     pr->busy++;
     tasks_add(pr->run->tasks, TASK_DECODE, &pr->decode_task);
@@ -95,6 +104,7 @@ static void advance(struct pass_run *pr) {
     if (!pr->failed) {
         start_commit(pr);
         start_strips(pr);
+        start_fetching(pr); /* first, since bands are fetched one after another while all else can be shared out */
         start_decoding(pr);
     }
     bool complete = pr->finished == pr->pass->strip_count && pr->committed == pr->pieces_total && pr->decoded == pr->in_bands;
@@ -103,25 +113,44 @@ static void advance(struct pass_run *pr) {
 
 /* ---- tasks */
 
+/* How many rows the band has. */
+static int band_height(const struct pass_run *pr, int64_t band) {
+    int64_t left = pr->in_height - band * pr->io.in.band_rows;
+    return (int)(left < pr->io.in.band_rows ? left : pr->io.in.band_rows);
+}
+
+/* The sequential half of decoding, where the source has two: the next band's bytes, while the one before is unpacked. */
+static void fetch_run(struct task *task, int worker) {
+    (void)worker;
+    struct pass_run *pr = (struct pass_run *)((char *)task - offsetof(struct pass_run, fetch_task));
+    imgpipe_error error;
+    double start = clock_now();
+    imgpipe_status status = source_fetch(pr->run->source, band_height(pr, pr->fetched), &error);
+    double spent = clock_now() - start;
+    pthread_mutex_lock(&pr->lock);
+    pr->run->decode += spent;
+    pr->fetching = false;
+    pr->busy--;
+    if (status) fail(pr, status, &error);
+    pr->fetched++;
+    advance(pr);
+    pthread_mutex_unlock(&pr->lock);
+}
+
 static void decode_run(struct task *task, int worker) {
     (void)worker;
     struct pass_run *pr = (struct pass_run *)((char *)task - offsetof(struct pass_run, decode_task));
     const struct rows_view *in = &pr->io.in;
-    int64_t band = pr->decoded, y0 = band * in->band_rows, y1 = y0 + in->band_rows < pr->in_height ? y0 + in->band_rows : pr->in_height;
+    int64_t band = pr->decoded;
+    const int count = band_height(pr, band);
     imgpipe_error error;
-    imgpipe_status status = IMGPIPE_OK;
     double start = clock_now();
-    unsigned char *slot = in->slots[band % in->slot_count];
-    if (pr->io.poison) memset(slot, 0xa5, (size_t)(in->band_rows * in->stride));
-    for (int64_t y = y0; y < y1 && !status;) {
-        void *rows[64];
-        int count = y1 - y < 64 ? (int)(y1 - y) : 64;
-        for (int i = 0; i < count; i++) rows[i] = rows_at(in, y + i);
-        status = source_read(pr->run->source, rows, count, &error);
-        for (int i = 0; i < count && !status; i++)
-            if (pr->pass->node_count) edge_pad(pr->pass, 0, rows[i]);
-        y += count;
-    }
+    if (pr->io.poison) memset(in->slots[band % in->slot_count], 0xa5, (size_t)(in->band_rows * in->stride));
+    for (int i = 0; i < count; i++) pr->rows[i] = rows_at(in, band * in->band_rows + i);
+    imgpipe_status status = pr->ahead ? source_unpack(pr->run->source, pr->rows, count, &error)
+                                      : source_read(pr->run->source, pr->rows, count, &error);
+    for (int i = 0; i < count && !status; i++)
+        if (pr->pass->node_count) edge_pad(pr->pass, 0, pr->rows[i]);
     double spent = clock_now() - start;
     pthread_mutex_lock(&pr->lock);
     pr->run->decode += spent;
@@ -265,6 +294,7 @@ imgpipe_status run_pass(struct run *run, int index, struct store *from, struct s
     struct pass_run pr = {.run = run, .pass = &run->plan->passes[index]};
     pthread_mutex_init(&pr.lock, NULL);
     pr.decode_task.run = decode_run;
+    pr.fetch_task.run = fetch_run;
     pr.commit_task.run = commit_run;
     pr.io.pass = pr.pass;
     pr.io.next = pr.pass->end == PASS_STORE && !pr.pass->render_whole ? pr.pass + 1 : NULL;
