@@ -38,13 +38,12 @@ struct group {
 #define LANES (VECTOR / 4)
 #define SUFFIX u32
 #if VECTOR == 32
-#define down_u32 (lanes_u32){8, 0, 1, 2, 3, 4, 5, 6}
-#define down_u64 (lanes_u64){4, 0, 1, 2}
+#define DOWN 8, 0, 1, 2, 3, 4, 5, 6
 #else
-#define down_u32 (lanes_u32){4, 0, 1, 2}
-#define down_u64 (lanes_u64){2, 0}
+#define DOWN 4, 0, 1, 2
 #endif
 #include "png_wave.h"
+#undef DOWN
 #undef LANE
 #undef LANE_TYPE
 #undef LANES
@@ -54,6 +53,11 @@ struct group {
 #define LANE_TYPE uint64_t
 #define LANES (VECTOR / 8)
 #define SUFFIX u64
+#if VECTOR == 32
+#define DOWN 4, 0, 1, 2
+#else
+#define DOWN 2, 0
+#endif
 #include "png_wave.h"
 
 /* None and Up. */

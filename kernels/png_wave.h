@@ -3,6 +3,7 @@
  *     LANE        bytes of a lane: 4 or 8; a pixel has as many or fewer
  *     LANE_TYPE   an unsigned integer of that size
  *     LANES       rows
+ *     DOWN        the indices, in a vector behind which another stands, of that other's first lane and of all but its own last one
  *     SUFFIX
  *
  * A pixel needs the one on its left, so a row alone is a chain of dependent operations that leaves most of the processor idle.
@@ -43,7 +44,7 @@ static inline __attribute__((always_inline)) WAVE(bytes) WAVE(predict)(WAVE(byte
 static inline __attribute__((always_inline)) WAVE(bytes) WAVE(step)(struct WAVE(wave) *wave, WAVE(bytes) raw, LANE_TYPE top) {
     WAVE(bytes) a = wave->a, c = wave->b;
     WAVE(lanes) first = {top}, last = (WAVE(lanes))a;
-    WAVE(bytes) b = (WAVE(bytes))__builtin_shuffle(last, first, WAVE(down));
+    WAVE(bytes) b = (WAVE(bytes))__builtin_shufflevector(last, first, DOWN);
     WAVE(bytes) both = (a & b) + (((a ^ b) >> 1) & 0x7f);
     WAVE(bytes) p = (a & wave->sub) | (b & wave->up) | (both & wave->average) | (WAVE(predict)(a, b, c) & wave->paeth);
     wave->b = b;

@@ -1,6 +1,7 @@
 /* Random PNG files: sound ones, of every kind, with every filter and every way to cut the image data into chunks. */
 #ifndef PNG_FILES_H
 #define PNG_FILES_H
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

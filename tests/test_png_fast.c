@@ -1,14 +1,11 @@
 /* The fast way of reading PNG against libpng's: the same status, pixels and warnings from sound, damaged and cut files, for every
  * instruction set, from files and from pipes. Runs in the folder of its source; the argument, if any, is the seed. */
 #include "kernel.h"
+#include "png_both.h"
 #include "png_files.h"
-#include "source.h"
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Sanitizers make it a hundred times slower. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -19,74 +16,12 @@
 
 static long checks, failures, read_well, refused;
 
-struct outcome {
-    imgpipe_status status;
-    imgpipe_error error;
-    imgpipe_info info;
-    unsigned char *pixels;
-    size_t size;
-    char log[1000];
-};
-
-static void keep_line(void *user, imgpipe_log_level level, const char *message) {
-    struct outcome *outcome = user;
-    size_t length = strlen(outcome->log);
-    if (level <= IMGPIPE_LOG_NOTICE) snprintf(outcome->log + length, sizeof outcome->log - length, "%s\n", message);
-}
-
-/* Whole batches by fetch() and unpack(), as far ahead as it may be, or read() row by row. */
-static imgpipe_status read_pixels(struct source *source, struct outcome *o, bool halves) {
-    const int64_t height = source->info.height;
-    const size_t row = (size_t)source->info.width * imgpipe_pixel_size(source->info.format);
-    const int batch = halves && source->fetch_rows < 5 ? source->fetch_rows : 5;
-    int64_t fetched = 0;
-    imgpipe_status status = IMGPIPE_OK;
-    for (int64_t y = 0; y < height && !status; y += batch) {
-        void *rows[5];
-        int count = height - y < batch ? (int)(height - y) : batch;
-        for (int i = 0; i < count; i++) rows[i] = o->pixels + (size_t)(y + i) * row;
-        for (; halves && !status && fetched < height && fetched < y + SOURCE_AHEAD * batch; fetched += batch)
-            status = source_fetch(source, height - fetched < batch ? (int)(height - fetched) : batch, &o->error);
-        if (!status) status = halves ? source_unpack(source, rows, count, &o->error) : source_read(source, rows, count, &o->error);
-    }
-    return status ? status : source_finish(source, &o->error);
-}
-
-static void decode(const unsigned char *bytes, size_t size, bool can_seek, struct source_options options, struct outcome *o) {
-    struct log log = {.call = keep_line, .user = o};
-    struct input *input;
-    struct source *source;
-    memset(o, 0, sizeof *o);
-    options.log = &log;
-    options.alpha = -1;
-    options.max_pixels = 200000;
-    options.memory = 64 << 20;
-    o->status = input_memory(bytes, size, can_seek, &input, &o->error);
-    if (!o->status) o->status = source_open(input, &options, &source, &o->error);
-    if (o->status) return;
-    o->info = source->info;
-    o->size = (size_t)source->info.width * imgpipe_pixel_size(source->info.format) * (size_t)source->info.height;
-    o->pixels = malloc(o->size);
-    if (!o->pixels) abort();
-    memset(o->pixels, 0x5a, o->size);
-    o->status = read_pixels(source, o, source->fetch_rows > 0 && size % 2);
-    source_close(source);
-}
-
 static void check_equal(const struct outcome *a, const struct outcome *b, const char *name, const char *how) {
-    const char *what = NULL;
+    const char *what = png_difference(a, b);
     checks++;
-    if (a->status != b->status)
-        what = "another status";
-    else if (!a->status && (a->size != b->size || memcmp(&a->info, &b->info, sizeof a->info) || memcmp(a->pixels, b->pixels, a->size)))
-        what = "other pixels";
-    else if (strcmp(a->log, b->log) != 0)
-        what = "other warnings";
-    else if (a->status && strcmp(a->error.message, b->error.message) != 0)
-        what = "another message";
     if (!what || failures++ > 20) return;
-    printf("FAILED: %s (%s): %s\n  libpng %d %s %s\n  fast   %d %s %s\n", name, how, what, (int)a->status, a->error.message, a->log,
-           (int)b->status, b->error.message, b->log);
+    printf("FAILED: %s (%s): %s\n", name, how, what);
+    print_outcomes(a, b);
 }
 
 /* `name` is for messages. */
@@ -94,23 +29,23 @@ static void compare(const char *name, const unsigned char *bytes, size_t size) {
     for (int allow = 0; allow < 2; allow++) {
         struct outcome slow, fast;
         struct source_options options = {.allow_truncated = allow, .reference = true};
-        decode(bytes, size, true, options, &slow);
+        decode_png(bytes, size, true, options, &slow);
         *(slow.status ? &refused : &read_well) += 1;
         options.reference = false;
         for (options.isa = 0; options.isa <= kernel_isa_best(); options.isa++) {
             char how[80];
             snprintf(how, sizeof how, "%s%s", kernel_isa_names[options.isa], allow ? ", cut allowed" : "");
-            decode(bytes, size, true, options, &fast);
+            decode_png(bytes, size, true, options, &fast);
             check_equal(&slow, &fast, name, how);
             free(fast.pixels);
         }
         free(slow.pixels);
         /* A pipe has warnings of its own. */
         options.reference = true;
-        decode(bytes, size, false, options, &slow);
+        decode_png(bytes, size, false, options, &slow);
         options.reference = false;
         options.isa = kernel_isa_best();
-        decode(bytes, size, false, options, &fast);
+        decode_png(bytes, size, false, options, &fast);
         check_equal(&slow, &fast, name, allow ? "pipe, cut allowed" : "pipe");
         free(slow.pixels);
         free(fast.pixels);
