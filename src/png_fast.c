@@ -15,6 +15,7 @@
 #define BATCH 16
 
 struct slot {
+    unsigned char *memory;  /* PNG_HISTORY bytes that were inflated before, then `raw` */
     unsigned char *raw;     /* rows as they were inflated */
     int made;               /* how many */
     bool ended_badly;       /* the rows behind these, or what follows the last row, could not be inflated */
@@ -25,6 +26,7 @@ struct png_fast {
     struct png_inflate inflate;
     struct slot slots[SOURCE_AHEAD];
     uint64_t fetched, unpacked; /* slots in all */
+    const unsigned char *last;  /* the last PNG_HISTORY bytes that were inflated */
     int64_t left;               /* rows that are not yet inflated */
     bool stopped;               /* nothing more is inflated */
     int most;                   /* rows of a slot */
@@ -90,8 +92,11 @@ static bool allocate(struct png_source *s, struct png_fast *f) {
     f->most = row > SLOT_BYTES ? 1 : (int)(SLOT_BYTES / row);
     if (f->most > s->base.info.height) f->most = (int)s->base.info.height;
     if (__builtin_mul_overflow(row, (size_t)f->most, &slot) || slot > SIZE_MAX / 2 / BATCH) return false;
-    for (int i = 0; i < SOURCE_AHEAD; i++)
-        if (!(f->slots[i].raw = malloc(slot + PNG_SLACK))) return false;
+    for (int i = 0; i < SOURCE_AHEAD; i++) {
+        f->slots[i].memory = malloc(PNG_HISTORY + slot + PNG_SLACK);
+        if (!f->slots[i].memory) return false;
+        f->slots[i].raw = f->slots[i].memory + PNG_HISTORY;
+    }
     f->above = calloc(1, row + PNG_SLACK);
     f->spare = calloc(1, row + PNG_SLACK);
     if (!f->direct) f->unfiltered = malloc(row * (size_t)(f->most < BATCH ? f->most : BATCH) + PNG_SLACK);
@@ -123,7 +128,7 @@ void png_fast_free(struct png_source *s) {
     struct png_fast *f = s->fast;
     if (!f) return;
     png_inflate_free(&f->inflate);
-    for (int i = 0; i < SOURCE_AHEAD; i++) free(f->slots[i].raw);
+    for (int i = 0; i < SOURCE_AHEAD; i++) free(f->slots[i].memory);
     free(f->above);
     free(f->spare);
     free(f->unfiltered);
@@ -141,8 +146,12 @@ int png_fast_rows(const struct png_source *s) {
 imgpipe_status png_fast_fetch(struct png_source *s, int count, imgpipe_error *error) {
     (void)error; /* what is wrong is said when the rows are unpacked, after what may be wrong in rows before */
     struct png_fast *f = s->fast;
-    struct slot *slot = &f->slots[f->fetched++ % SOURCE_AHEAD];
+    struct slot *slot = &f->slots[f->fetched % SOURCE_AHEAD];
+    /* As many bytes as there are of the rows before; those in front of the first one are never looked at. */
+    if (f->fetched > 0) memcpy(slot->memory, f->last, PNG_HISTORY);
+    f->fetched++;
     slot->made = f->stopped ? 0 : png_inflate_rows(&f->inflate, slot->raw, f->size + 1, count);
+    f->last = slot->raw + (size_t)slot->made * (f->size + 1) - PNG_HISTORY;
     slot->ended_badly = slot->made < count;
     f->left -= slot->made;
     if (f->left == 0 && !slot->ended_badly) slot->ended_badly = !png_inflate_end(&f->inflate);

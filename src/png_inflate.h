@@ -10,12 +10,15 @@
 
 #include <zlib.h>
 
-struct inflate_state;
+/* As far back as a distance may go. */
+#define PNG_HISTORY ((size_t)32768)
+
+struct png_isal;
 
 struct png_inflate {
     struct png_stream stream;
     unsigned char *in;          /* compressed bytes */
-    struct inflate_state *isal; /* NULL: zlib */
+    struct png_isal *isal;      /* NULL: zlib */
     z_stream zlib;
     bool ended;                 /* the compressed stream has */
     bool doubt;
@@ -27,7 +30,8 @@ struct png_inflate {
 
 /* The input stands behind the header of the first IDAT, of `length` bytes. `again`: a doubt can be settled. False without memory. */
 bool png_inflate_begin(struct png_inflate *inflate, struct input *input, uint32_t length, bool again);
-/* Makes `count` rows of `size` bytes one behind the other; returns how many are complete. Fewer: a failure or a doubt. */
+/* Makes `count` rows of `size` bytes one behind the other; returns how many are complete. Fewer: a failure or a doubt. In front of
+ * `to` lie the last PNG_HISTORY of the bytes before, as far as there are any. */
 int png_inflate_rows(struct png_inflate *inflate, unsigned char *to, size_t size, int count);
 /* After the last row. False: a failure or a doubt. */
 bool png_inflate_end(struct png_inflate *inflate);
