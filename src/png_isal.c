@@ -54,9 +54,10 @@ void png_isal_free(struct png_isal *f) {
 }
 
 /* Moves what is not yet used to the begin of `in` and adds what comes, of as many chunks as it takes. What stops the stream may
- * stand behind the image data, and is seen when nothing comes any more. `used`: bytes of `in`. */
+ * stand behind the image data, and is seen when nothing comes any more. `used`: bytes of `in`,
+ * which may end in those that are kept. Returns how far the rest was moved. */
 static size_t refill(struct png_isal *f, size_t used) {
-    size_t from = used - KEPT, part = 1;
+    size_t from = used > KEPT ? used - KEPT : 0, part = 1;
     memmove(f->in, f->in + from, f->end - from);
     f->end -= from;
     while (f->end < sizeof f->in && part > 0) {

@@ -64,7 +64,11 @@ static inline void decode_png(const unsigned char *bytes, size_t size, bool can_
 /* What differs, or NULL. */
 static inline const char *png_difference(const struct outcome *a, const struct outcome *b) {
     if (a->status != b->status) return "another status";
-    if (!a->status && (a->size != b->size || memcmp(&a->info, &b->info, sizeof a->info) != 0 || memcmp(a->pixels, b->pixels, a->size) != 0))
+    const imgpipe_info *x = &a->info, *y = &b->info;
+    if (!a->status && (x->width != y->width || x->height != y->height || x->format.type != y->format.type ||
+                       x->format.channels != y->format.channels || x->format.alpha != y->format.alpha))
+        return "another size or format";
+    if (!a->status && memcmp(a->pixels, b->pixels, a->size) != 0)
         return "other pixels";
     if (strcmp(a->log, b->log) != 0) return "other warnings";
     return a->status && strcmp(a->error.message, b->error.message) != 0 ? "another message" : NULL;
