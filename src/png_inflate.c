@@ -44,6 +44,7 @@ static void zlib_ended(struct png_inflate *f) {
 static bool zlib_row(struct png_inflate *f, unsigned char *to, size_t size) {
     z_stream *z = &f->zlib;
     z->next_out = to;
+    if (f->ended && !zlib_feed(f)) return false; /* what is missing is looked for in the next chunk */
     while (size > 0 && !f->ended) {
         if (!zlib_feed(f)) return false;
         uInt room = size < UINT_MAX ? (uInt)size : UINT_MAX;
