@@ -246,6 +246,21 @@ bool input_seek(struct input *input, uint64_t offset) {
     return true;
 }
 
+size_t input_look(struct input *input, uint64_t offset, void *to, size_t size) {
+    if (!input->can_seek || input->fault) return 0;
+    if (input->memory) {
+        size_t left = offset < input->memory_size ? input->memory_size - (size_t)offset : 0;
+        if (size > left) size = left;
+        if (size) memcpy(to, input->memory + offset, size);
+        return size;
+    }
+    if (offset > (uint64_t)INT64_MAX - input->base) return 0;
+    ssize_t got;
+    do got = pread(input->fd, to, size, (off_t)(input->base + offset));
+    while (got < 0 && errno == EINTR);
+    return got > 0 ? (size_t)got : 0;
+}
+
 uint64_t input_tell(const struct input *input) {
     return input->offset;
 }

@@ -21,6 +21,8 @@ imgpipe_status input_read_all(struct input *input, uint64_t budget, unsigned cha
 /* False on pipes. Offsets are from the start of the file. */
 bool input_can_seek(const struct input *input);
 bool input_seek(struct input *input, uint64_t offset);
+/* Some bytes from elsewhere, without going there: up to `size`, fewer at the end; 0 on pipes. */
+size_t input_look(struct input *input, uint64_t offset, void *to, size_t size);
 uint64_t input_tell(const struct input *input);
 /* Bytes of the file, or 0 if that is not known. */
 uint64_t input_size(const struct input *input);

@@ -98,9 +98,9 @@ static imgpipe_status read_metadata_behind(struct png_source *s, imgpipe_error *
     s->data_at = back;
     s->data_size = (uint32_t)meta->length;
     bool whole_file = false;
-    for (int i = 0; i < PARTS_LIMIT && !whole_file && input_seek(input, at); i++) {
-        if (input_read(input, bytes, 8) < 8 || bytes[0] > 0x7f) break;
-        bool wanted = png_meta_begin(meta, bytes);
+    for (int i = 0; i < PARTS_LIMIT && !whole_file; i++) {
+        if (input_look(input, at, bytes, 8) < 8 || bytes[0] > 0x7f) break;
+        bool wanted = png_meta_begin(meta, bytes) && input_seek(input, at + 8);
         whole_file = strcmp(meta->kind, "IEND") == 0;
         size_t left = meta->length, part = 1;
         for (; wanted && left > 0 && part > 0; left -= part) {
