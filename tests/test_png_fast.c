@@ -18,6 +18,8 @@ static long checks, failures, read_well, refused;
 
 static void check_equal(const struct outcome *a, const struct outcome *b, const char *name, const char *how) {
     const char *what = png_difference(a, b);
+    /* These files have one fault each, or are known. */
+    if (!what && a->status && strcmp(a->error.message, b->error.message) != 0) what = "another message";
     checks++;
     if (!what || failures++ > 20) return;
     printf("FAILED: %s (%s): %s\n", name, how, what);
