@@ -1,0 +1,215 @@
+/* What the PNG encoder writes, judged by decoders that share no code with it: libpng, stb_image and, where it was found, libspng. Every
+ * level, format and instruction set meets content that is easy to get wrong; large images, which are encoded in several pieces side by
+ * side, must become the same file with any number of threads.
+ *
+ *     test_png_encode [SEED] */
+#include "imgpipe.h"
+#include "kernel.h"
+#include "outfile.h"
+#include "sink.h"
+
+#include "checks.h"
+#include "png_decoders.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Sanitizers make it many times slower. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SHARE 8
+#else
+#define SHARE 1
+#endif
+
+static uint64_t state;
+
+static uint32_t next(uint32_t below) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33) % below;
+}
+
+/* ----------------------------------------------------------------------------------------------------- content */
+
+/* Bytes of whole rows: what a filter or coder sees, so 16-bit samples need nothing of their own. */
+enum content { CONSTANT, TWO_VALUED, RAMP, STEEP_RAMP, NOISE, FEW_VALUES, LONG_RUNS, NEAR_REPEATS, ROWS_AGAIN, SPARSE, EXTREMES, CONTENTS };
+static const char *const content_names[CONTENTS] = {"constant",  "two values",   "ramp",       "steep ramp", "noise",   "few values",
+                                                    "long runs", "near repeats", "rows again", "sparse",     "extremes"};
+
+static unsigned char byte_at(enum content content, const unsigned char *bytes, size_t i, size_t row) {
+    size_t x = i % row, y = i / row;
+    switch (content) {
+    case TWO_VALUED: return next(2) ? 255 : 0;
+    case RAMP: return (unsigned char)(x + y);
+    case STEEP_RAMP: return (unsigned char)(x * x / 7 + 31 * y);
+    case NOISE: return (unsigned char)next(256);
+    case FEW_VALUES: return (unsigned char)(next(8) ? 17 : next(40));
+    case LONG_RUNS: return i > 0 && next(400) ? bytes[i - 1] : (unsigned char)next(256);
+    case NEAR_REPEATS: return i >= 61 && next(90) ? bytes[i - 61] : (unsigned char)next(256);
+    case ROWS_AGAIN: return y > 0 && next(300) ? bytes[i - row] : (unsigned char)next(256);
+    case SPARSE: return next(700) ? 0 : (unsigned char)(1 + next(255));
+    case EXTREMES: return (unsigned char)((x + y) % 2 ? 255 - next(2) : next(2));
+    default: return 90;
+    }
+}
+
+static imgpipe_image make_image(imgpipe_info info, enum content content) {
+    imgpipe_image image = {.info = info, .stride = (ptrdiff_t)((size_t)info.width * imgpipe_pixel_size(info.format))};
+    const size_t row = (size_t)image.stride, size = row * (size_t)info.height;
+    unsigned char *bytes = image.pixels = malloc(size);
+    if (!bytes) abort();
+    for (size_t i = 0; i < size; i++) bytes[i] = byte_at(content, bytes, i, row);
+    return image;
+}
+
+static void describe(char *text, size_t size, const imgpipe_image *image, enum content content, int level, int isa) {
+    const imgpipe_info *info = &image->info;
+    snprintf(text, size, "%s, %" PRId64 " x %" PRId64 " of %d channels with %d bits, level %d, %s", content_names[content], info->width,
+             info->height, info->format.channels, info->format.type == IMGPIPE_U16 ? 16 : 8, level, kernel_isa_names[isa]);
+}
+
+static bool good(bool right, const char *what, const char *of) {
+    checks++;
+    if (!right && failures++ < 20) printf("FAIL  %s: %s\n", of, what);
+    return right;
+}
+
+/* ----------------------------------------------------------------------------------------------------- encoding */
+
+static imgpipe_status write_pieces(struct sink *sink, const imgpipe_image *image, imgpipe_error *error) {
+    imgpipe_status status = IMGPIPE_OK;
+    for (int64_t y = 0; y < image->info.height && !status; y += sink->piece_rows) {
+        int64_t left = image->info.height - y;
+        struct sink_piece piece = {.y = y, .count = (int)(left < sink->piece_rows ? left : sink->piece_rows),
+                                   .rows = (unsigned char *)image->pixels + y * image->stride, .stride = image->stride};
+        status = sink->ops->encode(sink, &piece, error);
+        if (!status) status = sink->ops->commit(sink, &piece, error);
+    }
+    return status ? status : sink->ops->finish(sink, error);
+}
+
+static struct png_bytes encode(const char *path, const imgpipe_image *image, int level, int isa, const char *what) {
+    struct outfile *out = NULL;
+    struct sink *sink = NULL;
+    imgpipe_error error = {0};
+    struct sink_options options = {.level = level, .isa = isa};
+    imgpipe_status status = outfile_open(path, false, &out, &error);
+    if (!status) status = encoder_find("png")->open(out, &image->info, &options, &sink, &error);
+    if (!status) status = write_pieces(sink, image, &error);
+    sink_close(sink);
+    if (!status)
+        status = outfile_commit(out, &error);
+    else if (out)
+        outfile_abort(out);
+    good(status == IMGPIPE_OK, error.message, what);
+    return status ? (struct png_bytes){0} : png_load(path);
+}
+
+static void judge(const struct png_bytes *file, const imgpipe_image *image, const char *what) {
+    for (const struct png_decoder *d = png_decoders; d->name; d++) {
+        char text[300];
+        snprintf(text, sizeof text, "%s, read by %s", what, d->name);
+        good(d->equal(file, image), "other pixels, or refused", text);
+    }
+}
+
+/* With every instruction set; the files are the same. */
+static void check_image(const char *path, const imgpipe_image *image, enum content content, int level) {
+    struct png_bytes first = {0};
+    for (int isa = 0; isa <= kernel_isa_best(); isa++) {
+        char what[200];
+        describe(what, sizeof what, image, content, level, isa);
+        struct png_bytes file = encode(path, image, level, isa, what);
+        if (isa == 0) {
+            judge(&file, image, what);
+            first = file;
+            continue;
+        }
+        good(file.size == first.size && memcmp(file.bytes, first.bytes, file.size) == 0, "another file than baseline's", what);
+        free(file.bytes);
+    }
+    free(first.bytes);
+}
+
+/* Levels take turns, so that each meets every content, format and width. */
+static void check_small(const char *path) {
+    static const int64_t widths[] = {1, 2, 3, 5, 7, 8, 11, 15, 16, 17, 21, 31, 32, 33, 43, 63, 64, 65, 86, 127, 128, 129, 257, 1025};
+    int turn = 0;
+    for (int content = 0; content < CONTENTS; content++)
+        for (int kind = 0; kind < 8; kind++)
+            for (size_t w = 0; w < sizeof widths / sizeof *widths; w++, turn++) {
+                if (turn % SHARE) continue;
+                const int channels = kind % 4 + 1;
+                imgpipe_info info = {widths[w], w % 4 ? 1 + next(24) : w % 8 ? 1 : 300,
+                                     {kind < 4 ? IMGPIPE_U8 : IMGPIPE_U16, channels, channels % 2 == 0}};
+                imgpipe_image image = make_image(info, (enum content)content);
+                check_image(path, &image, (enum content)content, (turn / SHARE * 3 + turn / 10) % 10);
+                free(image.pixels);
+            }
+}
+
+/* ------------------------------------------------------------------------------------------------ side by side */
+
+static struct png_bytes run(const char *from, const char *to, int level, int threads, const char *isa) {
+    imgpipe_context_options wishes = imgpipe_context_options_default();
+    imgpipe_run_options options = imgpipe_run_options_default();
+    imgpipe_context *context = NULL;
+    imgpipe_chain *chain = NULL;
+    imgpipe_error error = {0};
+    wishes.device = "cpu";
+    wishes.threads = threads;
+    wishes.isa = isa;
+    options.level = level;
+    options.overwrite = IMGPIPE_OVERWRITE_ALWAYS;
+    imgpipe_status status = imgpipe_context_new(&wishes, &context, &error);
+    if (!status) status = imgpipe_chain_parse("", &chain, &error);
+    if (!status) status = imgpipe_run_file(context, chain, from, to, &options, NULL, &error);
+    good(status == IMGPIPE_OK, error.message, to);
+    imgpipe_chain_free(&chain);
+    imgpipe_context_free(&context);
+    return status ? (struct png_bytes){0} : png_load(to);
+}
+
+/* Several megabytes, so several pieces. What the engine writes is what the encoder alone writes piece by piece. */
+static void check_large(const char *path, const char *again) {
+    static const imgpipe_format formats[] = {{IMGPIPE_U8, 3, false}, {IMGPIPE_U16, 2, true}, {IMGPIPE_U8, 1, false}};
+    static const enum content contents[] = {NOISE, NEAR_REPEATS, LONG_RUNS, ROWS_AGAIN};
+    static const int levels[] = {0, 1, 2, 3, 4, 6};
+    int turn = 0;
+    for (int f = 0; f < 3; f++)
+        for (int c = SHARE > 1 ? f + 1 : 0; c < (SHARE > 1 ? f + 2 : 4); c++) {
+            imgpipe_info info = {f == 2 ? 4099 : 1201, f == 2 ? 1001 : 1203, formats[f]};
+            imgpipe_image image = make_image(info, contents[c]);
+            for (int l = turn++ % 2; l < 6; l += 2) {
+                char what[200];
+                describe(what, sizeof what, &image, contents[c], levels[l], 0);
+                struct png_bytes alone = encode(path, &image, levels[l], 0, what);
+                judge(&alone, &image, what);
+                for (int threads = 1; threads <= 3; threads++) {
+                    struct png_bytes file = run(path, again, levels[l], threads, imgpipe_isa_name((threads + l) % (kernel_isa_best() + 1)));
+                    good(file.size == alone.size && memcmp(file.bytes, alone.bytes, file.size) == 0, "another file from the engine", what);
+                    free(file.bytes);
+                }
+                free(alone.bytes);
+            }
+            free(image.pixels);
+        }
+}
+
+int main(int count, char **arguments) {
+    char folder[] = "/tmp/test-png-encode-XXXXXX", path[80], again[80];
+    state = count > 1 ? strtoull(arguments[1], NULL, 10) : 1;
+    printf("seed %" PRIu64 "; decoders:", state);
+    for (const struct png_decoder *d = png_decoders; d->name; d++) printf(" %s", d->name);
+    printf("\n");
+    if (!mkdtemp(folder)) return 1;
+    snprintf(path, sizeof path, "%s/a.png", folder);
+    snprintf(again, sizeof again, "%s/b.png", folder);
+    check_small(path);
+    check_large(path, again);
+    unlink(path);
+    unlink(again);
+    CHECK(rmdir(folder) == 0);
+    printf("%d checks, %d failures\n", checks, failures);
+    return failures || !checks;
+}
