@@ -101,8 +101,10 @@ static imgpipe_status stb_open(enum stb_kind kind, struct outfile *out, const im
         int64_t rows = (int64_t)((size_t)262144 / s->row_bytes);
         s->base.piece_rows = (int)(rows < 1 ? 1 : rows < info->height ? rows : info->height);
         s->image = malloc((size_t)info->height * s->row_bytes);
-        *sink = &s->base;
-        if (s->image) return IMGPIPE_OK;
+        if (s->image) {
+            *sink = &s->base;
+            return IMGPIPE_OK;
+        }
         free(s);
     }
     return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory for the whole image; choose PNG or PNM",

@@ -247,7 +247,7 @@ static imgpipe_status check_size(struct tiff_source *s, const struct ifd_reader 
 }
 
 static imgpipe_status open_image(struct tiff_source *s, imgpipe_error *error) {
-    struct ifd_reader reader = {.read = tiff_read_at, .from = &s->file};
+    struct ifd_reader reader = {.read = tiff_read_at, .from = &s->file, .no_memory = &s->file.no_memory};
     struct input *input = s->base.input;
     uint64_t first, pages;
     imgpipe_status status = IMGPIPE_OK;

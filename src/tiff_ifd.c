@@ -52,6 +52,7 @@ bool ifd_read(const struct ifd_reader *reader, uint64_t at, struct ifd *ifd) {
     if (count > UINT16_MAX) return false;
     unsigned char *table = malloc(count * size + word);
     ifd->entries = calloc(count + 1, sizeof *ifd->entries);
+    if (reader->no_memory && (!table || !ifd->entries)) *reader->no_memory = true;
     bool ok = table && ifd->entries && reader->read(reader->from, at + head, table, count * size + word);
     for (uint64_t i = 0; ok && i < count; i++) take_entry(reader, table + i * size, at + head + i * size, &ifd->entries[i]);
     if (ok) {

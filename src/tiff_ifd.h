@@ -9,6 +9,7 @@ struct ifd_reader {
     bool (*read)(void *from, uint64_t at, void *to, size_t size);
     void *from;
     bool big, swap; /* BigTIFF; the other byte order. Set by ifd_begin(). */
+    bool *no_memory; /* set where that, and not the file, is why a directory cannot be read; may be NULL */
 };
 
 struct ifd_entry {

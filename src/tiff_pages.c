@@ -83,6 +83,7 @@ imgpipe_status tiff_choose_page(struct tiff_source *s, const struct ifd_reader *
     uint64_t wanted = s->base.options.page > 0 ? (uint64_t)s->base.options.page : 1;
     struct walk w;
     walk_pages(reader, first, wanted, &w);
+    if (s->file.no_memory) return tiff_no_memory(s, error);
     if (w.raw) return tiff_refuse(s, error, "it is a camera raw file (%s), which is not supported; develop it first", w.raw);
     if (w.endless) return tiff_refuse(s, error, "this TIFF file is broken: its pages lead in a circle; get an undamaged copy");
     if (w.directories == 0)
