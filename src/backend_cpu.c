@@ -1,125 +1,10 @@
-/* The CPU backend. A worker walks its strip in steps of a few rows through all nodes of the pass: between two nodes there is
- * a ring of just the rows that the next still needs, so nothing is computed twice inside a strip and the rows stay in the
- * L2 cache. */
-#include "backend.h"
+/* The CPU backend: strips are tasks of the context's threads, each of which walks its strip (cpu_walk.c). */
 #include "clock.h"
-#include "pixel.h"
+#include "cpu_walk.h"
 #include "status.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* One worker's view of an edge while it walks a strip. */
-struct walk_edge {
-    unsigned char *ring;        /* NULL for the edges whose rows lie in bands or in the caller's image */
-    int64_t ring_rows;
-    size_t stride, offset;
-    int64_t end, made;          /* rows up to `made` exist, and are made up to `end` */
-    int64_t own0, own1;         /* rows that the gathers count */
-    unsigned char *gather_state[EDGE_GATHERS];
-};
-
-struct walk_node {
-    unsigned char *state, *scratch, *constant_row;
-    const void **in;
-    void **out;
-    int64_t in_capacity;
-    bool started;
-};
-
-struct worker {
-    struct walk_edge *edges;
-    struct walk_node *nodes;
-    struct strip_rows *rows;    /* of each edge in the strip at hand */
-    unsigned char *gather_scratch;
-    bool stopped;               /* the caller wants no more of the strip at hand */
-    double seconds;
-    void *memory;               /* one block for everything that grows with the image */
-};
-
-struct backend_pass {
-    struct backend *backend;
-    struct pass_io io;
-    int worker_count;
-    struct worker *workers;
-};
-
-/* ---- memory of a worker: the same function measures and hands out */
-
-struct carver {
-    unsigned char *base;        /* NULL: only measure */
-    size_t used;
-};
-
-static void *carve(struct carver *carver, size_t size) {
-    void *at = carver->base ? carver->base + carver->used : NULL;
-    carver->used += (size + 127) / 64 * 64;
-    return at;
-}
-
-/* The most input rows that a step of node k reads. */
-static int64_t window_rows(const struct pass *pass, int k) {
-    int64_t height = pass->edges[k + 1].info.height, step = pass->step_rows < height ? pass->step_rows : height;
-    int64_t most = 0;
-    /* need() is monotonic and, for filters that change the size, nearly periodic: a few places tell the largest window. */
-    for (int i = 0; i < 8; i++) {
-        int64_t y = (height - step) * i / 7;
-        imgpipe_rect need = node_need(&pass->nodes[k], &pass->edges[k + 1], y, y + step);
-        if (need.y1 - need.y0 > most) most = need.y1 - need.y0;
-    }
-    return most + 1;
-}
-
-/* Rows of a bare image have no padding and no slack: point operations, which read a row and nothing beside it, take them as they
- * are, for all others each worker copies them into a ring. */
-static bool rows_are_bare(const struct backend_pass *bp) {
-    const struct pass *pass = bp->io.pass;
-    return bp->io.bare && (pass->node_count == 0 || pass->nodes[0].kind == NODE_LOCAL || pass->edges[0].gather_count > 0);
-}
-
-static void lay_out(struct backend_pass *bp, struct worker *worker, struct carver *carver) {
-    const struct pass *pass = bp->io.pass;
-    size_t gather_scratch = 0;
-    for (int e = 0; e <= pass->node_count; e++) {
-        const struct edge *edge = &pass->edges[e];
-        struct walk_edge *we = &worker->edges[e];
-        we->stride = row_stride(edge);
-        we->offset = row_offset(edge);
-        bool banded = e == 0 ? !rows_are_bare(bp) : e == pass->node_count && bp->io.out.slots;
-        if (!banded) {
-            int64_t rows = e < pass->node_count ? window_rows(pass, e) : 0;
-            we->ring_rows = rows > pass->step_rows ? rows : pass->step_rows;
-            we->ring = carve(carver, we->stride * (size_t)we->ring_rows);
-        }
-        for (int g = 0; g < edge->gather_count; g++) {
-            const imgpipe_stage *stage = edge->gathers[g].stage;
-            we->gather_state[g] = carve(carver, stage->gather_size);
-            if (stage->scratch_size > gather_scratch) gather_scratch = stage->scratch_size;
-        }
-    }
-    worker->gather_scratch = carve(carver, gather_scratch);
-    for (int k = 0; k < pass->node_count; k++) {
-        const struct node *node = &pass->nodes[k];
-        struct walk_node *wn = &worker->nodes[k];
-        wn->in_capacity = window_rows(pass, k);
-        wn->in = carve(carver, sizeof(void *) * (size_t)wn->in_capacity);
-        wn->out = carve(carver, sizeof(void *) * (size_t)pass->step_rows);
-        wn->constant_row = carve(carver, worker->edges[k].stride);
-        wn->state = carve(carver, node->kind == NODE_LOCAL ? node->stage->state_size : 0);
-        wn->scratch = carve(carver, node->kind == NODE_LOCAL ? node->stage->scratch_size : POINT_SCRATCH);
-    }
-}
-
-static void fill_constant_row(const struct pass *pass, int k, struct walk_node *wn, const struct walk_edge *we) {
-    const struct node *node = &pass->nodes[k];
-    const struct edge *edge = &pass->edges[k];
-    unsigned char value[16];
-    size_t pixel = imgpipe_pixel_size(edge->info.format);
-    if (node->kind != NODE_LOCAL) return;
-    border_pixel(node->stage, edge->info.format, value);
-    unsigned char *row = wn->constant_row + we->offset;
-    for (int64_t x = -edge->pad_left; x < edge->info.width + edge->pad_right; x++) memcpy(row + x * (int64_t)pixel, value, pixel);
-}
 
 static imgpipe_status worker_new(struct backend_pass *bp, struct worker *worker, imgpipe_error *error) {
     const struct pass *pass = bp->io.pass;
@@ -128,151 +13,18 @@ static imgpipe_status worker_new(struct backend_pass *bp, struct worker *worker,
     worker->nodes = calloc((size_t)pass->node_count + 1, sizeof *worker->nodes);
     worker->rows = calloc((size_t)pass->node_count + 1, sizeof *worker->rows);
     if (!worker->edges || !worker->nodes || !worker->rows) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a worker");
-    struct carver carver = {0};
-    lay_out(bp, worker, &carver);
-    if ((double)carver.used * bp->worker_count > (double)bp->io.memory)
+    size_t used = worker_lay_out(bp, worker, NULL);
+    if ((double)used * bp->worker_count > (double)bp->io.memory)
         return error_set(error, IMGPIPE_ERROR_MEMORY, "the chain needs %s a thread for its rows, and %s may be used; use fewer threads (-j) or "
-                                                      "raise --memory", text_bytes(carver.used, size), text_bytes(bp->io.memory, budget));
-    worker->memory = pool_take(bp->backend->pool, carver.used + 64);
+                                                      "raise --memory", text_bytes(used, size), text_bytes(bp->io.memory, budget));
+    worker->memory = pool_take(bp->backend->pool, used + 64);
     if (!worker->memory)
         return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory: a worker needs %s for its rows; use fewer threads (-j)",
-                         text_bytes(carver.used, size));
-    if (bp->io.poison) memset(worker->memory, 0xa5, carver.used + 64);
-    carver = (struct carver){.base = worker->memory};
-    lay_out(bp, worker, &carver);
-    for (int k = 0; k < pass->node_count; k++) fill_constant_row(pass, k, &worker->nodes[k], &worker->edges[k]);
-    for (int e = 0; e <= pass->node_count; e++)
-        for (int g = 0; g < pass->edges[e].gather_count; g++)
-            memset(worker->edges[e].gather_state[g], 0, pass->edges[e].gathers[g].stage->gather_size);
+                         text_bytes(used, size));
+    if (bp->io.poison) memset(worker->memory, 0xa5, used + 64);
+    worker_lay_out(bp, worker, worker->memory);
+    worker_begin(bp, worker);
     return IMGPIPE_OK;
-}
-
-/* ---- the walk */
-
-static unsigned char *edge_row(const struct backend_pass *bp, const struct worker *worker, int e, int64_t y) {
-    const struct walk_edge *we = &worker->edges[e];
-    if (!we->ring) return rows_at(e == 0 ? &bp->io.in : &bp->io.out, y);
-    return we->ring + (size_t)(y % we->ring_rows) * we->stride + we->offset;
-}
-
-static void run_gathers(struct backend_pass *bp, struct worker *worker, int e, int64_t y0, int64_t y1) {
-    const struct edge *edge = &bp->io.pass->edges[e];
-    struct walk_edge *we = &worker->edges[e];
-    if (y0 < we->own0) y0 = we->own0;
-    if (y1 > we->own1) y1 = we->own1;
-    while (edge->gather_count && y0 < y1) {
-        const void *in[32];
-        int count = y1 - y0 < 32 ? (int)(y1 - y0) : 32;
-        for (int i = 0; i < count; i++) in[i] = edge_row(bp, worker, e, y0 + i);
-        imgpipe_rows rows = {.in = in, .y = y0, .in_y = y0, .count = count, .in_count = count, .in_width = edge->info.width,
-                             .out_width = edge->info.width, .scratch = worker->gather_scratch};
-        for (int g = 0; g < edge->gather_count; g++)
-            edge->gathers[g].stage->gather(edge->gathers[g].stage, &rows, we->gather_state[g]);
-        y0 += count;
-    }
-}
-
-/* Pads finished rows for whoever reads them next, and shows them to the gathers. */
-static void finish_rows(struct backend_pass *bp, struct worker *worker, int e, int64_t y0, int64_t y1) {
-    const struct pass *pass = bp->io.pass;
-    bool last = e == pass->node_count;
-    for (int64_t y = y0; y < y1; y++) {
-        if (!last)
-            edge_pad(pass, e, edge_row(bp, worker, e, y));
-        else if (bp->io.next)
-            edge_pad(bp->io.next, 0, edge_row(bp, worker, e, y));
-    }
-    run_gathers(bp, worker, e, y0, y1);
-}
-
-static void run_node(struct backend_pass *bp, struct worker *worker, int k, int64_t y, int count, int64_t in_y, int in_count) {
-    const struct node *node = &bp->io.pass->nodes[k];
-    struct walk_node *wn = &worker->nodes[k];
-    int64_t in_width = bp->io.pass->edges[k].info.width, out_width = bp->io.pass->edges[k + 1].info.width;
-    if (node->kind == NODE_LOCAL) {
-        imgpipe_rows rows = {.in = wn->in, .out = wn->out, .y = y, .in_y = in_y, .count = count, .in_count = in_count,
-                             .in_width = in_width, .out_width = out_width, .first = !wn->started, .state = wn->state,
-                             .scratch = wn->scratch};
-        node->stage->rows(node->stage, &rows);
-        wn->started = true;
-        return;
-    }
-    for (int i = 0; i < count; i++) {
-        if (node->kind == NODE_COPY)
-            memcpy(wn->out[i], wn->in[i], (size_t)out_width * imgpipe_pixel_size(node->program.out));
-        else
-            bp->backend->point->run(&node->program, wn->in[i], wn->out[i], out_width, wn->scratch);
-    }
-}
-
-/* Copies rows of a bare image up to `until`. */
-static void copy_rows(struct backend_pass *bp, struct worker *worker, int64_t until) {
-    const struct pass *pass = bp->io.pass;
-    struct walk_edge *we = &worker->edges[0];
-    size_t bytes = (size_t)pass->edges[0].info.width * imgpipe_pixel_size(pass->edges[0].info.format);
-    while (we->made < until && !worker->stopped) {
-        int64_t y = we->made, next = y + pass->step_rows < until ? y + pass->step_rows : until;
-        for (int64_t i = y; i < next; i++) {
-            unsigned char *row = edge_row(bp, worker, 0, i);
-            if (bp->io.poison) memset(row - we->offset, 0xa5, we->stride);
-            memcpy(row, rows_at(&bp->io.in, i), bytes);
-        }
-        finish_rows(bp, worker, 0, y, next);
-        we->made = next;
-        worker->stopped = cancel_asked(bp->io.cancel);
-    }
-}
-
-/* Makes the rows of edge e up to `until` from those of the edge before it, which it makes first. */
-static void make_rows(struct backend_pass *bp, struct worker *worker, int e, int64_t until) {
-    const struct pass *pass = bp->io.pass;
-    struct walk_edge *we = &worker->edges[e];
-    if (until > we->end) until = we->end;
-    if (e == 0 && we->ring) copy_rows(bp, worker, until);
-    while (e > 0 && we->made < until) {
-        const struct node *node = &pass->nodes[e - 1];
-        struct walk_node *wn = &worker->nodes[e - 1];
-        int64_t y = we->made, next = y + pass->step_rows < until ? y + pass->step_rows : until;
-        imgpipe_rect need = node_need(node, &pass->edges[e], y, next);
-        make_rows(bp, worker, e - 1, need.y1 > 0 ? need.y1 : 1);
-        worker->stopped = worker->stopped || cancel_asked(bp->io.cancel);
-        if (worker->stopped) return;
-        int64_t height = pass->edges[e - 1].info.height;
-        imgpipe_border border = node->kind == NODE_LOCAL ? node->stage->border : IMGPIPE_BORDER_CLAMP;
-        for (int64_t i = need.y0; i < need.y1; i++) {
-            int64_t from = border_index(border, i, height);
-            wn->in[i - need.y0] = from < 0 ? wn->constant_row + worker->edges[e - 1].offset : edge_row(bp, worker, e - 1, from);
-        }
-        for (int64_t i = y; i < next; i++) {
-            unsigned char *row = edge_row(bp, worker, e, i);
-            if (bp->io.poison && we->ring) memset(row - we->offset, 0xa5, we->stride);
-            wn->out[i - y] = row;
-        }
-        run_node(bp, worker, e - 1, y, (int)(next - y), need.y0, (int)(need.y1 - need.y0));
-        finish_rows(bp, worker, e, y, next);
-        we->made = next;
-    }
-}
-
-static void walk_strip(struct backend_pass *bp, struct worker *worker, const struct strip *strip) {
-    const struct pass *pass = bp->io.pass;
-    worker->stopped = false;
-    strip_rows(pass, 0, strip->index, worker->rows);
-    for (int e = 0; e <= pass->node_count; e++) {
-        struct walk_edge *we = &worker->edges[e];
-        we->made = worker->rows[e].y0;
-        we->end = worker->rows[e].y1;
-        we->own0 = worker->rows[e].own0;
-        we->own1 = worker->rows[e].own1;
-    }
-    for (int k = 0; k < pass->node_count; k++) {
-        worker->nodes[k].started = false;
-        if (pass->nodes[k].kind == NODE_LOCAL) memset(worker->nodes[k].state, 0, pass->nodes[k].stage->state_size);
-    }
-    if (!worker->edges[0].ring) run_gathers(bp, worker, 0, strip->in0, strip->in1);
-    /* The last edge pulls what it needs; rows that only a gather wants come after, when no later node needs the rings. */
-    for (int e = pass->node_count; e >= 0; e--)
-        if (e == pass->node_count || pass->edges[e].gather_count) make_rows(bp, worker, e, worker->edges[e].end);
 }
 
 static void strip_task(struct task *task, int index) {
@@ -281,7 +33,7 @@ static void strip_task(struct task *task, int index) {
     struct worker *worker = &bp->workers[index];
     imgpipe_error error;
     double start = clock_now();
-    walk_strip(bp, worker, strip);
+    worker_walk(bp, worker, strip);
     worker->seconds += clock_now() - start;
     strip->done(strip, worker->stopped ? error_set(&error, IMGPIPE_ERROR_CANCELLED, "stopped") : IMGPIPE_OK, &error);
 }

@@ -3,7 +3,6 @@
 #include "range.h"
 #include "status.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The plan under construction: the pass being filled and the point operations not yet compiled into a node. */
@@ -22,11 +21,12 @@ static imgpipe_status no_memory(imgpipe_error *error) { return error_set(error, 
 
 static imgpipe_status begin_pass(struct builder *b) {
     struct plan *plan = b->plan;
-    struct pass *passes = realloc(plan->passes, sizeof *passes * (size_t)(plan->pass_count + 1));
+    size_t count = (size_t)plan->pass_count;
+    struct pass *passes = arena_grow(plan->arena, plan->passes, sizeof *passes * count, sizeof *passes * (count + 1));
     if (!passes) return no_memory(b->error);
     plan->passes = passes;
     b->pass = &passes[plan->pass_count];
-    *b->pass = (struct pass){.edges = calloc(1, sizeof(struct edge))};
+    *b->pass = (struct pass){.edges = arena_alloc(plan->arena, sizeof(struct edge))};
     if (!b->pass->edges) return no_memory(b->error);
     plan->pass_count++;
     b->pass->edges[0].info = b->info;
@@ -35,9 +35,11 @@ static imgpipe_status begin_pass(struct builder *b) {
 
 static imgpipe_status add_node(struct builder *b, struct node node, imgpipe_info out) {
     struct pass *pass = b->pass;
-    struct node *nodes = realloc(pass->nodes, sizeof *nodes * (size_t)(pass->node_count + 1));
+    struct arena *arena = b->plan->arena;
+    size_t count = (size_t)pass->node_count;
+    struct node *nodes = arena_grow(arena, pass->nodes, sizeof *nodes * count, sizeof *nodes * (count + 1));
     if (nodes) pass->nodes = nodes;
-    struct edge *edges = nodes ? realloc(pass->edges, sizeof *edges * (size_t)(pass->node_count + 2)) : NULL;
+    struct edge *edges = nodes ? arena_grow(arena, pass->edges, sizeof *edges * (count + 1), sizeof *edges * (count + 2)) : NULL;
     if (!edges) {
         if (node.kind == NODE_POINT) point_free(&node.program);
         return no_memory(b->error);
@@ -62,7 +64,7 @@ static imgpipe_status flush_ops(struct builder *b) {
     while (at < b->op_count) {
         int fits = point_fit(b->ops + at, b->op_count - at, info.format);
         struct node node = {.kind = NODE_POINT};
-        imgpipe_status failed = point_compile(b->ops + at, fits, info.format, &node.program, b->error);
+        imgpipe_status failed = point_compile(b->ops + at, fits, info.format, b->plan->arena, &node.program, b->error);
         if (failed) return failed;
         info.format = node.program.out;
         if (node.program.step_count == 0)
@@ -71,7 +73,7 @@ static imgpipe_status flush_ops(struct builder *b) {
             return failed;
         at += fits;
     }
-    free(b->ops);
+    arena_free(b->plan->arena, b->ops);
     b->ops = NULL;
     b->op_count = 0;
     return IMGPIPE_OK;
@@ -79,7 +81,8 @@ static imgpipe_status flush_ops(struct builder *b) {
 
 static imgpipe_status add_ops(struct builder *b, const imgpipe_point_op *ops, int count) {
     if (count == 0) return IMGPIPE_OK;
-    imgpipe_point_op *grown = realloc(b->ops, sizeof *grown * (size_t)(b->op_count + count));
+    imgpipe_point_op *grown =
+        arena_grow(b->plan->arena, b->ops, sizeof *grown * (size_t)b->op_count, sizeof *grown * (size_t)(b->op_count + count));
     if (!grown) return no_memory(b->error);
     if (b->op_count == 0) b->ops_in = b->info;
     b->ops = grown;
@@ -182,7 +185,8 @@ static imgpipe_status convert(struct builder *b, imgpipe_type type) {
     imgpipe_status failed = IMGPIPE_OK;
     if (b->info.format.type == IMGPIPE_F32 && !b->plan->range) {
         imgpipe_stage *stage = &b->plan->stages[b->plan->stage_count];
-        failed = stage_init(stage, &filter_range, NULL, b->options->isa, b->info, b->options->log, NULL, -1, b->error);
+        failed = stage_init(stage, &filter_range, NULL, b->options->isa, b->info, b->options->log, NULL, -1, b->plan->arena,
+                            b->error);
         b->plan->stage_count++;
         if (failed || (failed = attach_gather(b, stage, 0))) return failed;
         b->plan->range = stage;
@@ -196,7 +200,8 @@ static imgpipe_status add_orient(struct builder *b) {
     if (b->options->orientation < 2 || plan->chart || b->options->no_output) return IMGPIPE_OK;
     imgpipe_stage *stage = &plan->stages[plan->stage_count];
     plan->orient.orientation = b->options->orientation;
-    imgpipe_status failed = stage_init(stage, &filter_orient, &plan->orient, b->options->isa, b->info, b->options->log, NULL, -1, b->error);
+    imgpipe_status failed = stage_init(stage, &filter_orient, &plan->orient, b->options->isa, b->info, b->options->log, NULL, -1, plan->arena,
+                                       b->error);
     plan->stage_count++;
     plan->turned = !failed;
     return failed ? failed : add_stage(b, stage);
@@ -265,7 +270,7 @@ static imgpipe_status setup_stages(struct builder *b, const struct imgpipe_chain
     for (int i = 0; chain && i < chain->count; i++) {
         imgpipe_stage *stage = &b->plan->stages[i];
         imgpipe_status failed = stage_init(stage, chain->stages[i].filter, chain->stages[i].options, b->options->isa, info,
-                                           b->options->log, chain, i, b->error);
+                                           b->options->log, chain, i, b->plan->arena, b->error);
         b->plan->stage_count++;
         if (failed) return failed;
         info = stage->out;
@@ -287,7 +292,7 @@ static imgpipe_status build(struct builder *b, const struct imgpipe_chain *chain
     if (b->options->no_output && b->plan->pass_count > 1 && b->pass->node_count == 0 && b->op_count == 0 &&
         b->pass->edges[0].gather_count == 0 && b->plan->passes[b->plan->pass_count - 2].render &&
         !b->plan->passes[b->plan->pass_count - 2].render_whole) {
-        free(b->pass->edges);
+        arena_free(b->plan->arena, b->pass->edges);
         b->plan->pass_count--;
         b->plan->passes[b->plan->pass_count - 1].render = NULL;
         return IMGPIPE_OK;
@@ -302,16 +307,17 @@ static imgpipe_status build(struct builder *b, const struct imgpipe_chain *chain
 
 imgpipe_status plan_make(const struct imgpipe_chain *chain, const imgpipe_info *in, const struct plan_options *options,
                          struct plan **out, imgpipe_error *error) {
-    struct plan *plan = calloc(1, sizeof *plan);
-    if (plan) plan->stages = calloc((size_t)(chain ? chain->count : 0) + 3, sizeof *plan->stages);
+    struct plan *plan = arena_alloc(options->arena, sizeof *plan);
+    if (plan) plan->stages = arena_alloc(options->arena, ((size_t)(chain ? chain->count : 0) + 3) * sizeof *plan->stages);
     if (!plan || !plan->stages) {
-        free(plan);
+        arena_free(options->arena, plan);
         return no_memory(error);
     }
+    plan->arena = options->arena;
     plan->in = *in;
     struct builder b = {.plan = plan, .options = options, .error = error, .info = *in};
     imgpipe_status failed = build(&b, chain);
-    free(b.ops);
+    arena_free(plan->arena, b.ops);
     if (failed) {
         plan_free(plan);
         return failed;
@@ -336,11 +342,11 @@ void plan_free(struct plan *plan) {
     if (!plan) return;
     for (int i = 0; i < plan->pass_count; i++) {
         for (int k = 0; k < plan->passes[i].node_count; k++) point_free(&plan->passes[i].nodes[k].program);
-        free(plan->passes[i].nodes);
-        free(plan->passes[i].edges);
+        arena_free(plan->arena, plan->passes[i].nodes);
+        arena_free(plan->arena, plan->passes[i].edges);
     }
     for (int i = 0; i < plan->stage_count; i++) stage_free(&plan->stages[i]);
-    free(plan->passes);
-    free(plan->stages);
-    free(plan);
+    arena_free(plan->arena, plan->passes);
+    arena_free(plan->arena, plan->stages);
+    arena_free(plan->arena, plan);
 }

@@ -51,6 +51,7 @@ struct pass {
 
 struct plan_options {
     const struct log *log;
+    struct arena *arena;            /* where all memory of the plan comes from; NULL: the heap */
     int isa, threads;
     int depth;                      /* 0, 8, 16, 32 */
     bool no_output;
@@ -66,6 +67,7 @@ struct plan_options {
 };
 
 struct plan {
+    struct arena *arena;
     imgpipe_info in, out;
     struct pass *passes;
     int pass_count;

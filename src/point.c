@@ -4,13 +4,11 @@
 #include "point.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "pixel.h"
 #include "status.h"
-
-#define TABLE_ALIGN 64
 
 /* Values are kept as bits: integers as themselves, f32 as its representation. */
 struct map {
@@ -114,8 +112,8 @@ static bool map_begin(struct compiler *c) {
     struct map *map = &c->map;
     uint32_t entries = c->format.type == IMGPIPE_U8 ? 256 : 65536;
     if (!map->color || map->entries < entries) {
-        free(map->color);
-        map->color = malloc(2 * (size_t)entries * sizeof *map->color);
+        arena_free(c->program->arena, map->color);
+        map->color = arena_alloc(c->program->arena, 2 * (size_t)entries * sizeof *map->color);
         if (!map->color) {
             error_set(c->error, IMGPIPE_ERROR_MEMORY, "out of memory for a table of %u entries", (unsigned)entries);
             return false;
@@ -200,17 +198,15 @@ static enum point_map find_map(struct point_step *step, const struct map *map) {
 static bool add_table(struct compiler *c, const uint32_t *values, uint32_t entries, imgpipe_type type, uint32_t *offset) {
     struct point_program *program = c->program;
     size_t bytes = entries * imgpipe_sample_size(type), size = program->tables_size + bytes;
-    unsigned char *tables = aligned_alloc(TABLE_ALIGN, size);
+    unsigned char *tables = arena_grow(program->arena, program->tables, program->tables_size, size);
     if (!tables) {
         error_set(c->error, IMGPIPE_ERROR_MEMORY, "out of memory for a table of %zu bytes", bytes);
         return false;
     }
-    if (program->tables_size) memcpy(tables, program->tables, program->tables_size);
     unsigned char *to = tables + program->tables_size;
     if (type == IMGPIPE_F32) memcpy(to, values, bytes);
     for (uint32_t v = 0; type == IMGPIPE_U8 && v < entries; v++) to[v] = (uint8_t)values[v];
     for (uint32_t v = 0; type == IMGPIPE_U16 && v < entries; v++) ((uint16_t *)to)[v] = (uint16_t)values[v];
-    free(program->tables);
     program->tables = tables;
     *offset = (uint32_t)program->tables_size;
     program->tables_size = size;
@@ -293,24 +289,25 @@ static bool compile_op(struct compiler *c, const imgpipe_point_op *op) {
     return true;
 }
 
-imgpipe_status point_compile(const imgpipe_point_op *ops, int count, imgpipe_format in, struct point_program *program,
-                             imgpipe_error *error) {
+imgpipe_status point_compile(const imgpipe_point_op *ops, int count, imgpipe_format in, struct arena *arena,
+                             struct point_program *program, imgpipe_error *error) {
     imgpipe_error own;
     struct compiler c = {.program = program, .format = in, .error = error ? error : &own};
     memset(program, 0, sizeof *program);
     program->in = in;
+    program->arena = arena;
     bool good = true;
     for (int i = 0; good && i < count; i++) good = compile_op(&c, &ops[i]);
     good = good && map_end(&c);
     program->out = c.format;
-    free(c.map.color);
+    arena_free(arena, c.map.color);
     if (good) return IMGPIPE_OK;
     point_free(program);
     return c.error->status;
 }
 
 void point_free(struct point_program *program) {
-    free(program->tables);
+    arena_free(program->arena, program->tables);
     program->tables = NULL;
     program->tables_size = 0;
     program->step_count = 0;

@@ -7,6 +7,8 @@
 #define POINT_H
 #include "kernel.h"
 
+struct arena;
+
 #define POINT_MAX_STEPS 32
 
 enum point_step_code {
@@ -54,11 +56,12 @@ struct point_program {
     struct point_step steps[POINT_MAX_STEPS];
     unsigned char *tables;          /* owned; every table starts at a multiple of 64 */
     size_t tables_size;
+    struct arena *arena;            /* that the tables lie in; NULL: the heap */
 };
 
-/* Compiles `count` operations for pixels of format `in`. Free with point_free(). */
-imgpipe_status point_compile(const imgpipe_point_op *ops, int count, imgpipe_format in, struct point_program *program,
-                             imgpipe_error *error);
+/* Compiles `count` operations for pixels of format `in`. Free with point_free(). `arena`: where memory comes from; NULL: the heap. */
+imgpipe_status point_compile(const imgpipe_point_op *ops, int count, imgpipe_format in, struct arena *arena,
+                             struct point_program *program, imgpipe_error *error);
 void point_free(struct point_program *program);
 /* How many of the first operations certainly fit into one program: at least 15 where there are as many; less only if the
  * operation after them does not apply to its format. */

@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "point.h"
@@ -12,13 +11,15 @@
 struct stage_block {
     struct stage_block *next;
 };
-#define BLOCK_HEAD 64
+#define BLOCK_HEAD ARENA_ALIGN
 
 imgpipe_status stage_init(imgpipe_stage *stage, const imgpipe_filter *filter, const void *options, int isa, imgpipe_info in,
-                          const struct log *log, const struct imgpipe_chain *chain, int index, imgpipe_error *error) {
+                          const struct log *log, const struct imgpipe_chain *chain, int index, struct arena *arena,
+                          imgpipe_error *error) {
     memset(stage, 0, sizeof *stage);
-    struct stage_engine *engine = calloc(1, sizeof *engine);
+    struct stage_engine *engine = arena_alloc(arena, sizeof *engine);
     if (!engine) return error_set(error, IMGPIPE_ERROR_MEMORY, "out of memory: a stage needs %zu bytes", sizeof *engine);
+    engine->arena = arena;
     engine->log = log;
     engine->chain = chain;
     engine->index = index;
@@ -44,22 +45,17 @@ void stage_free(imgpipe_stage *stage) {
     if (stage->filter && stage->filter->teardown) stage->filter->teardown(stage);
     for (struct stage_block *block = engine->blocks; block;) {
         struct stage_block *next = block->next;
-        free(block);
+        arena_free(engine->arena, block);
         block = next;
     }
-    free(engine->ops);
-    free(engine);
+    arena_free(engine->arena, engine->ops);
+    arena_free(engine->arena, engine);
     memset(stage, 0, sizeof *stage);
 }
 
 void *imgpipe_stage_alloc(imgpipe_stage *stage, size_t size, imgpipe_error *error) {
     struct stage_engine *engine = stage->engine;
-    struct stage_block *block = NULL;
-    if (size <= SIZE_MAX - 2 * BLOCK_HEAD) {
-        size_t total = BLOCK_HEAD + (size + BLOCK_HEAD - 1) / BLOCK_HEAD * BLOCK_HEAD;
-        block = aligned_alloc(BLOCK_HEAD, total);
-        if (block) memset(block, 0, total);
-    }
+    struct stage_block *block = size <= SIZE_MAX - BLOCK_HEAD ? arena_alloc(engine->arena, BLOCK_HEAD + size) : NULL;
     if (!block) {
         error_set(error, IMGPIPE_ERROR_MEMORY, "%s: out of memory: %zu bytes more are needed",
                   stage->filter ? stage->filter->name : "stage", size);
@@ -83,7 +79,8 @@ imgpipe_status imgpipe_stage_point(imgpipe_stage *stage, const imgpipe_point_op 
     }
     if (engine->op_count == engine->op_capacity) {
         int capacity = engine->op_capacity ? 2 * engine->op_capacity : 4;
-        imgpipe_point_op *ops = realloc(engine->ops, (size_t)capacity * sizeof *ops);
+        imgpipe_point_op *ops =
+            arena_grow(engine->arena, engine->ops, (size_t)engine->op_count * sizeof *ops, (size_t)capacity * sizeof *ops);
         if (!ops) return error_set(error, IMGPIPE_ERROR_MEMORY, "%s: out of memory for %d operations", name, capacity);
         engine->ops = ops;
         engine->op_capacity = capacity;

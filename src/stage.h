@@ -2,12 +2,14 @@
  * makes and frees stages. The helpers for setup() are in imgpipe.h. */
 #ifndef STAGE_H
 #define STAGE_H
+#include "arena.h"
 #include "chain.h"
 #include "log.h"
 
 struct stage_block;
 
 struct stage_engine {
+    struct arena *arena;        /* where all memory of the stage comes from; NULL: the heap */
     struct stage_block *blocks; /* what imgpipe_stage_alloc() gave out */
     imgpipe_point_op *ops;      /* POINT: what imgpipe_stage_point() added */
     int op_count, op_capacity;
@@ -17,9 +19,10 @@ struct stage_engine {
 };
 
 /* Presets every field as imgpipe.h says, then calls filter->setup(). `filter` may be NULL for a POINT stage of the plan's own,
- * which adds its operations itself; `log` and `chain` may be NULL. After a failure the stage is already freed. */
+ * which adds its operations itself; `log`, `chain` and `arena` may be NULL. After a failure the stage is already freed. */
 imgpipe_status stage_init(imgpipe_stage *stage, const imgpipe_filter *filter, const void *options, int isa, imgpipe_info in,
-                          const struct log *log, const struct imgpipe_chain *chain, int index, imgpipe_error *error);
+                          const struct log *log, const struct imgpipe_chain *chain, int index, struct arena *arena,
+                          imgpipe_error *error);
 /* Calls filter->teardown(), frees what belongs to the stage and zeroes it. A zeroed stage is allowed. */
 void stage_free(imgpipe_stage *stage);
 #endif

@@ -62,7 +62,7 @@ static bool stage_make(imgpipe_stage *stage, union options *options, const char 
                 param_parse(filter, &filter->params[i], equals + 1, options, error) != IMGPIPE_OK)
                 return false;
     }
-    return stage_init(stage, filter, options, isa, in, NULL, NULL, 0, error) == IMGPIPE_OK;
+    return stage_init(stage, filter, options, isa, in, NULL, NULL, 0, NULL, error) == IMGPIPE_OK;
 }
 
 /* Runs all walks with the rows dealt out in turns of `step` to `parts` states. */

@@ -304,7 +304,7 @@ static void test_orient(void) {
                     struct orient_options options = {orientation};
                     imgpipe_stage stage;
                     size_t size = imgpipe_pixel_size(info.format);
-                    check(stage_init(&stage, &filter_orient, &options, 0, info, NULL, NULL, -1, NULL) == IMGPIPE_OK, "orient",
+                    check(stage_init(&stage, &filter_orient, &options, 0, info, NULL, NULL, -1, NULL, NULL) == IMGPIPE_OK, "orient",
                           "setup");
                     bool swaps = orientation >= 5;
                     check(stage.out.width == sizes[s][swaps] && stage.out.height == sizes[s][!swaps], "orient", "size");

@@ -263,7 +263,7 @@ static void check_case(const imgpipe_point_op *ops, int count, imgpipe_format in
     size_t from = imgpipe_pixel_size(in), offset = (size_t)random_to(8) * imgpipe_sample_size(in.type);
     struct point_program program;
     imgpipe_error error;
-    if (point_compile(ops, count, in, &program, &error) != IMGPIPE_OK) {
+    if (point_compile(ops, count, in, NULL, &program, &error) != IMGPIPE_OK) {
         fail("seed %llu, codes %d: %s", (unsigned long long)seed, op_codes(ops, count), error.message);
         return;
     }
@@ -321,7 +321,7 @@ static void check_all_values(void) {
     imgpipe_format in = {IMGPIPE_U16, 1, false};
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
         struct point_program program;
-        if (point_compile(&ops[i], 1, in, &program, NULL) != IMGPIPE_OK) fail("operation %zu does not compile", i);
+        if (point_compile(&ops[i], 1, in, NULL, &program, NULL) != IMGPIPE_OK) fail("operation %zu does not compile", i);
         if (program.step_count != 1 || program.steps[0].map == POINT_LOOKUP) fail("operation %zu is looked up", i);
         size_t size = imgpipe_pixel_size(program.out);
         for (int v = 0; v < 65536; v++) {
@@ -347,7 +347,7 @@ static void check_thirds(void) {
         int r = s > 255 ? 255 : s, g = s - r > 255 ? 255 : s - r;
         rgb[3 * s] = (unsigned char)r, rgb[3 * s + 1] = (unsigned char)g, rgb[3 * s + 2] = (unsigned char)(s - r - g);
     }
-    if (point_compile(&op, 1, (imgpipe_format){IMGPIPE_U8, 3, false}, &program, NULL) != IMGPIPE_OK)
+    if (point_compile(&op, 1, (imgpipe_format){IMGPIPE_U8, 3, false}, NULL, &program, NULL) != IMGPIPE_OK)
         fail("average does not compile");
     for (int isa = 0; imgpipe_isa_name(isa); isa++) {
         kernels_of(isa)->run(&program, rgb, got, 766, scratch);
@@ -359,7 +359,7 @@ static void check_thirds(void) {
 
 static void expect(const imgpipe_point_op *ops, int count, imgpipe_format in, int steps, const char *what) {
     struct point_program program;
-    bool compiles = point_compile(ops, count, in, &program, NULL) == IMGPIPE_OK;
+    bool compiles = point_compile(ops, count, in, NULL, &program, NULL) == IMGPIPE_OK;
     if (compiles != (steps >= 0) || (compiles && (program.step_count != steps || program.tables_size))) fail("%s", what);
     if (compiles) point_free(&program);
 }
