@@ -28,9 +28,8 @@ static bool pointwise(const struct plan *plan) {
     return true;
 }
 
-/* `in` is what is read. `*shared`: the output replaces the input pixel by pixel. */
-static imgpipe_status check_overlap(const struct plan *plan, const imgpipe_image *in, const imgpipe_image *out, bool *shared,
-                                    imgpipe_error *error) {
+imgpipe_status job_check_overlap(const struct plan *plan, const imgpipe_image *in, const imgpipe_image *out, bool *shared,
+                                 imgpipe_error *error) {
     *shared = false;
     if (!layout_overlap(in, out)) return IMGPIPE_OK;
     if (!layout_same_place(in, out))
@@ -65,7 +64,7 @@ imgpipe_status imgpipe_run_image(imgpipe_context *context, const imgpipe_chain *
     if (report) job_clear_report(report);
     if (!failed) failed = make_plan(&job, chain, &in->info, !out, error);
     if (!failed && out) failed = check_out(&out->info, &job.plan->out, error);
-    if (!failed && out) failed = check_overlap(job.plan, in, out, &shared, error);
+    if (!failed && out) failed = job_check_overlap(job.plan, in, out, &shared, error);
     if (!failed) failed = source_memory(in, shared, &job.source, error);
     if (!failed && out) failed = sink_memory(out, &job.plan->out, 0, 0, &job.sink, error);
     if (!failed) failed = job_run(&job, report, error);
@@ -156,7 +155,7 @@ imgpipe_status imgpipe_run_region(imgpipe_context *context, const imgpipe_chain 
     }
     if (!failed) {
         part = cut_out(in, need);
-        failed = check_overlap(job.plan, &part, out, &shared, error);
+        failed = job_check_overlap(job.plan, &part, out, &shared, error);
     }
     if (!failed) failed = make_plan(&job, chain, &part.info, false, error);
     if (!failed) failed = source_memory(&part, shared, &job.source, error);

@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 struct arena {
-    unsigned char *base;    /* aligned to ARENA_ALIGN; belongs to whoever made it */
+    unsigned char *base; /* aligned to ARENA_ALIGN; belongs to whoever made it */
     size_t size, used;
-    bool full;              /* a request did not fit */
+    bool full; /* a request did not fit */
 };
 #define ARENA_ALIGN 64
 

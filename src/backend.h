@@ -14,7 +14,10 @@ struct pass_io {
     const struct pass *pass;
     const struct pass *next;        /* reads the store that this pass makes, or NULL: whose padding `out` gets */
     struct rows_view in, out;
-    bool bare;                      /* rows of `in` are the caller's: not padded for the first node, no slack, perhaps not aligned */
+    bool bare;                      /* rows of `in` are the caller's: not padded, no slack, perhaps not aligned */
+    /* Prepared plans: rows of the caller's have layouts of their own, which change from run to run. All zero: as the format says. */
+    bool laid_out;
+    imgpipe_layout in_layout, out_layout;
     const struct log *log;
     uint64_t memory;                /* ceiling of host memory in bytes */
     const struct cancel *cancel;    /* a strip may take minutes, so it is asked within strips too */

@@ -44,6 +44,8 @@ int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, 
 static imgpipe_status start(struct cuda_backend *backend, imgpipe_error *error) {
     CUDA_TRY(cudaSetDevice(backend->device));
     CUDA_TRY(cudaFree(NULL)); /* makes the context */
+    imgpipe_status failed = cuda_driver_find(&backend->driver, error);
+    if (failed) return failed;
     CUDA_TRY(cudaStreamCreateWithFlags(&backend->up, cudaStreamNonBlocking));
     CUDA_TRY(cudaStreamCreateWithFlags(&backend->compute, cudaStreamNonBlocking));
     CUDA_TRY(cudaStreamCreateWithFlags(&backend->down, cudaStreamNonBlocking));
@@ -56,7 +58,7 @@ static void *starter_main(void *argument) {
     return NULL;
 }
 
-static imgpipe_status started(struct cuda_backend *backend, imgpipe_error *error) {
+imgpipe_status cuda_backend_started(struct cuda_backend *backend, imgpipe_error *error) {
     if (backend->starting) {
         pthread_join(backend->starter, NULL);
         backend->starting = false;
@@ -230,6 +232,8 @@ static void cuda_close(struct backend_pass *bp, double seconds[3]) {
     pthread_mutex_unlock(&bp->lock);
     if (bp->threads_started > 0) pthread_join(bp->driver, NULL);
     if (bp->threads_started > 1) pthread_join(bp->completer, NULL);
+    struct cuda_guard guard;
+    cuda_enter(&bp->backend->driver, &guard);
     if (bp->threads_started > 0) cudaDeviceSynchronize(); /* after a failure work may still be on its way */
     for (int i = 0; i < CUDA_MARKS; i++) {
         struct cuda_mark *mark = &bp->marks[i];
@@ -239,6 +243,7 @@ static void cuda_close(struct backend_pass *bp, double seconds[3]) {
     }
     if (bp->origin) cudaEventDestroy(bp->origin);
     cuda_pass_release(bp);
+    cuda_leave(&bp->backend->driver, &guard);
     for (int i = 0; i < 3; i++) seconds[i] += bp->seconds[i];
     pthread_cond_destroy(&bp->wake);
     pthread_mutex_destroy(&bp->lock);
@@ -272,7 +277,6 @@ static imgpipe_status make_events(struct backend_pass *bp, imgpipe_error *error)
 }
 
 static imgpipe_status fill_pass(struct backend_pass *bp, imgpipe_error *error) {
-    CUDA_TRY(cudaSetDevice(bp->backend->device));
     imgpipe_status failed = check_stages(bp->io.pass, error);
     if (!failed) failed = cuda_pass_memory(bp, error);
     if (!failed) failed = make_events(bp, error);
@@ -286,7 +290,7 @@ static imgpipe_status fill_pass(struct backend_pass *bp, imgpipe_error *error) {
 
 static imgpipe_status cuda_open(struct backend *base, const struct pass_io *io, struct backend_pass **out, imgpipe_error *error) {
     struct cuda_backend *backend = (struct cuda_backend *)base;
-    imgpipe_status failed = started(backend, error);
+    imgpipe_status failed = cuda_backend_started(backend, error);
     if (failed) return failed;
     struct backend_pass *bp = calloc(1, sizeof *bp);
     if (!bp) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a pass");
@@ -298,7 +302,10 @@ static imgpipe_status cuda_open(struct backend *base, const struct pass_io *io, 
     bp->edges = calloc((size_t)io->pass->node_count + 1, sizeof *bp->edges);
     bp->nodes = calloc((size_t)io->pass->node_count + 1, sizeof *bp->nodes);
     bp->rows = calloc((size_t)io->pass->node_count + 1, sizeof *bp->rows);
+    struct cuda_guard guard;
+    cuda_enter(&backend->driver, &guard);
     failed = bp->edges && bp->nodes && bp->rows ? fill_pass(bp, error) : error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a pass");
+    cuda_leave(&backend->driver, &guard);
     if (failed)
         cuda_close(bp, (double[3]){0});
     else
@@ -308,12 +315,14 @@ static imgpipe_status cuda_open(struct backend *base, const struct pass_io *io, 
 
 static imgpipe_status cuda_collect(struct backend_pass *bp, int e, int g, void *state, imgpipe_error *error) {
     const imgpipe_stage *stage = bp->io.pass->edges[e].gathers[g].stage;
+    struct cuda_guard guard;
     void *found = malloc(stage->gather_size);
     if (!found) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for the result of '%s'", stage->filter->name);
-    imgpipe_status failed = cuda_check(cudaSetDevice(bp->backend->device), "cudaSetDevice", error);
-    if (!failed) failed = cuda_check(cudaStreamSynchronize(bp->backend->compute), "cudaStreamSynchronize", error);
+    cuda_enter(&bp->backend->driver, &guard);
+    imgpipe_status failed = cuda_check(cudaStreamSynchronize(bp->backend->compute), "cudaStreamSynchronize", error);
     if (!failed)
         failed = cuda_check(cudaMemcpy(found, bp->edges[e].gather_state[g], stage->gather_size, cudaMemcpyDeviceToHost), "cudaMemcpy", error);
+    cuda_leave(&bp->backend->driver, &guard);
     if (!failed) stage->filter->merge(stage, state, found);
     free(found);
     return failed;
@@ -321,13 +330,15 @@ static imgpipe_status cuda_collect(struct backend_pass *bp, int e, int g, void *
 
 static void cuda_free(struct backend *base) {
     struct cuda_backend *backend = (struct cuda_backend *)base;
-    if (started(backend, NULL) == IMGPIPE_OK) {
-        cudaSetDevice(backend->device);
+    if (cuda_backend_started(backend, NULL) == IMGPIPE_OK) {
+        struct cuda_guard guard;
+        cuda_enter(&backend->driver, &guard);
         pool_free(backend->base.pool);
-        if (backend->arena) cudaFree(backend->arena);
+        cuda_give(&backend->allocator, backend->arena, backend->arena_size);
         cudaStreamDestroy(backend->up);
         cudaStreamDestroy(backend->compute);
         cudaStreamDestroy(backend->down);
+        cuda_leave(&backend->driver, &guard);
     } else {
         pool_free(backend->base.pool);
     }
@@ -336,9 +347,10 @@ static void cuda_free(struct backend *base) {
 
 static const struct backend_ops cuda_ops = {"cuda", true, cuda_open, cuda_submit, cuda_collect, cuda_close, cuda_free};
 
-imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory, uint64_t pinned, const struct log *log, struct backend **out,
+imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *options, const struct log *log, struct backend **out,
                                 imgpipe_error *error) {
     char why[160];
+    int device = options->device;
     int count = backend_cuda_devices(NULL, 0, why, sizeof why);
     if (count == 0) return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d: %s; use --device cpu or auto", device, why);
     if (device >= count)
@@ -353,8 +365,9 @@ imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory
     backend->base.ops = &cuda_ops;
     backend->base.tasks = tasks;
     backend->device = device;
-    backend->memory = memory;
-    backend->pinned_ceiling = pinned;
+    backend->memory = options->memory;
+    backend->pinned_ceiling = options->pinned;
+    backend->allocator = (struct cuda_allocator){options->allocate, options->release, options->user};
     backend->log = log;
     struct cudaDeviceProp prop;
     bool named = cudaGetDeviceProperties(&prop, device) == cudaSuccess;

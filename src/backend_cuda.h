@@ -6,9 +6,17 @@
 /* Lists up to `capacity` devices and returns how many there are; `why` (may be NULL) says in one line why there is none. */
 int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, size_t why_size);
 
-/* Starts the backend on device `device`. `memory`: ceiling of device memory in bytes, 0: half of what is free;
- * `pinned`: of pinned host memory, 0: none. Fails with
- * IMGPIPE_ERROR_DEVICE and the reason. */
-imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory, uint64_t pinned, const struct log *log, struct backend **backend,
+struct cuda_options {
+    int device;
+    uint64_t memory;        /* ceiling of device memory in bytes; 0: half of what is free */
+    uint64_t pinned;        /* ceiling of pinned host memory; 0: none */
+    /* The caller's functions for device memory, or NULL. */
+    void *(*allocate)(void *user, size_t size, size_t alignment);
+    void (*release)(void *user, void *block, size_t size);
+    void *user;
+};
+
+/* Starts the backend. Fails with IMGPIPE_ERROR_DEVICE and the reason. */
+imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *options, const struct log *log, struct backend **backend,
                                 imgpipe_error *error);
 #endif

@@ -13,12 +13,10 @@ int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, 
     return 0;
 }
 
-imgpipe_status backend_cuda_new(struct tasks *tasks, int device, uint64_t memory, uint64_t pinned, const struct log *log, struct backend **backend,
+imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *options, const struct log *log, struct backend **backend,
                                 imgpipe_error *error) {
     (void)tasks;
-    (void)memory;
-    (void)pinned;
     (void)log;
     (void)backend;
-    return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d: %s; use --device cpu, or build with -Dcuda=enabled", device, reason);
+    return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d: %s; use --device cpu, or build with -Dcuda=enabled", options->device, reason);
 }

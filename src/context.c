@@ -1,5 +1,4 @@
 #include "context.h"
-#include "backend_cuda.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -33,9 +32,9 @@ static imgpipe_status read_device(imgpipe_context *context, const char *device, 
     int end = 0;
     context->wish = DEVICE_CUDA;
     if (strcmp(device, "cuda") == 0) return IMGPIPE_OK;
-    if (sscanf(device, "cuda:%d%n", &context->cuda_device, &end) == 1 && device[end] == 0 && context->cuda_device >= 0) return IMGPIPE_OK;
+    if (sscanf(device, "cuda:%d%n", &context->cuda_options.device, &end) == 1 && device[end] == 0 && context->cuda_options.device >= 0) return IMGPIPE_OK;
     context->wish = DEVICE_AUTO;
-    if (sscanf(device, "auto:%d%n", &context->cuda_device, &end) == 1 && device[end] == 0 && context->cuda_device >= 0) return IMGPIPE_OK;
+    if (sscanf(device, "auto:%d%n", &context->cuda_options.device, &end) == 1 && device[end] == 0 && context->cuda_options.device >= 0) return IMGPIPE_OK;
     return error_set(error, IMGPIPE_ERROR_ARGUMENT, "device '%s' is unknown; the choices are auto, auto:N, cpu, cuda and cuda:N", device);
 }
 
@@ -74,10 +73,15 @@ static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_conte
     context->memory = (options->memory ? options->memory : machine_memory() / 2);
     if (parts > 1) context->memory = context->memory / parts + 1;
     /* Without a number it is half of what is free when it is asked for, which sharing makes less by itself. */
-    context->gpu_memory = options->gpu_memory ? options->gpu_memory / parts + 1 : 0;
-    context->pinned_memory = options->pinned_memory ? options->pinned_memory / parts + 1 : 0;
     if (!options->allocate != !options->release)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "allocate and release belong together; give both or neither");
+    context->cuda_options.memory = options->gpu_memory ? options->gpu_memory / parts + 1 : 0;
+    context->cuda_options.pinned = options->pinned_memory ? options->pinned_memory / parts + 1 : 0;
+    context->cuda_options.allocate = options->device_allocate;
+    context->cuda_options.release = options->device_release;
+    context->cuda_options.user = options->user;
+    if (!options->device_allocate != !options->device_release)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "device_allocate and device_release belong together; give both or neither");
     if (options->threads < 0 || options->threads > 4096)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%d threads: the range is 1 to 4096", options->threads);
     imgpipe_status failed = read_device(context, options->device, error);
@@ -86,7 +90,7 @@ static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_conte
     if (!failed) failed = make_cpu(context, options, error);
     /* A device that was named must be there, whatever is run on it later. */
     if (!failed && context->wish == DEVICE_CUDA)
-        failed = backend_cuda_new(context->tasks, context->cuda_device, context->gpu_memory, context->pinned_memory, &context->log, &context->cuda, error);
+        failed = backend_cuda_new(context->tasks, &context->cuda_options, &context->log, &context->cuda, error);
     return failed;
 }
 
@@ -147,7 +151,7 @@ static bool gpu_pays(imgpipe_context *context, const struct plan *plan, char *wh
     }
     imgpipe_error error;
     if (!context->cuda &&
-        backend_cuda_new(context->tasks, context->cuda_device, context->gpu_memory, context->pinned_memory, &context->log, &context->cuda, &error) != IMGPIPE_OK) {
+        backend_cuda_new(context->tasks, &context->cuda_options, &context->log, &context->cuda, &error) != IMGPIPE_OK) {
         snprintf(why, why_size, "no GPU");
         return false;
     }

@@ -2,6 +2,7 @@
 #ifndef CONTEXT_H
 #define CONTEXT_H
 #include "backend.h"
+#include "backend_cuda.h"
 #include "cancel.h"
 
 #include <pthread.h>
@@ -15,11 +16,11 @@ struct imgpipe_context {
     pthread_mutex_t lock;       /* guards `cuda` while it is NULL */
     struct backend *cuda;       /* NULL until a run wants it */
     enum device_wish wish;
-    int cuda_device;
+    struct cuda_options cuda_options;
     int share;                  /* so many contexts share the machine … */
     int64_t runs;               /* … for so many runs */
     int isa;
-    uint64_t memory, gpu_memory, pinned_memory;
+    uint64_t memory;
     void (*progress)(void *user, double done);
     struct cancel cancel;
     void *user;

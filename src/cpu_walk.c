@@ -1,4 +1,5 @@
 #include "cpu_walk.h"
+#include "layout.h"
 #include "pixel.h"
 
 #include <string.h>
@@ -6,7 +7,7 @@
 /* ---- memory of a worker: the same function measures and hands out */
 
 struct carver {
-    unsigned char *base;        /* NULL: only measure */
+    unsigned char *base; /* NULL: only measure */
     size_t used;
 };
 
@@ -31,9 +32,20 @@ static int64_t window_rows(const struct pass *pass, int k) {
 
 /* Rows of a bare image have no padding and no slack: point operations, which read a row and nothing beside it, take them as they
  * are, for all others each worker copies them into a ring. */
-static bool rows_are_bare(const struct backend_pass *bp) {
+static bool copies_rows(const struct backend_pass *bp) {
     const struct pass *pass = bp->io.pass;
-    return bp->io.bare && (pass->node_count == 0 || pass->nodes[0].kind == NODE_LOCAL || pass->edges[0].gather_count > 0);
+    if (!bp->io.bare) return false;
+    return pass->node_count == 0 || pass->nodes[0].kind == NODE_LOCAL || pass->edges[0].gather_count > 0 ||
+           !layout_plain(pass->edges[0].info.format, bp->io.in_layout);
+}
+
+void worker_ends(const struct backend_pass *bp, struct worker *worker) {
+    const struct pass *pass = bp->io.pass;
+    int last = pass->node_count;
+    worker->edges[0].ring = copies_rows(bp) ? worker->edges[0].spare : NULL;
+    if (last > 0 && bp->io.out.slots)
+        worker->edges[last].ring =
+            layout_plain(pass->edges[last].info.format, bp->io.out_layout) ? NULL : worker->edges[last].spare;
 }
 
 size_t worker_lay_out(struct backend_pass *bp, struct worker *worker, unsigned char *base) {
@@ -45,11 +57,12 @@ size_t worker_lay_out(struct backend_pass *bp, struct worker *worker, unsigned c
         struct walk_edge *we = &worker->edges[e];
         we->stride = row_stride(edge);
         we->offset = row_offset(edge);
-        bool banded = e == 0 ? !rows_are_bare(bp) : e == pass->node_count && bp->io.out.slots;
+        bool banded = e == 0 ? !copies_rows(bp) && !(bp->io.bare && bp->io.laid_out)
+                             : e == pass->node_count && bp->io.out.slots && !bp->io.laid_out;
         if (!banded) {
             int64_t rows = e < pass->node_count ? window_rows(pass, e) : 0;
             we->ring_rows = rows > pass->step_rows ? rows : pass->step_rows;
-            we->ring = carve(carver, we->stride * (size_t)we->ring_rows);
+            we->ring = we->spare = carve(carver, we->stride * (size_t)we->ring_rows);
         }
         for (int g = 0; g < edge->gather_count; g++) {
             const imgpipe_stage *stage = edge->gathers[g].stage;
@@ -112,8 +125,14 @@ static void run_gathers(struct backend_pass *bp, struct worker *worker, int e, i
         const void *in[32];
         int count = y1 - y0 < 32 ? (int)(y1 - y0) : 32;
         for (int i = 0; i < count; i++) in[i] = edge_row(bp, worker, e, y0 + i);
-        imgpipe_rows rows = {.in = in, .y = y0, .in_y = y0, .count = count, .in_count = count, .in_width = edge->info.width,
-                             .out_width = edge->info.width, .scratch = worker->gather_scratch};
+        imgpipe_rows rows = {.in = in,
+                             .y = y0,
+                             .in_y = y0,
+                             .count = count,
+                             .in_count = count,
+                             .in_width = edge->info.width,
+                             .out_width = edge->info.width,
+                             .scratch = worker->gather_scratch};
         for (int g = 0; g < edge->gather_count; g++)
             edge->gathers[g].stage->gather(edge->gathers[g].stage, &rows, we->gather_state[g]);
         y0 += count;
@@ -129,6 +148,9 @@ static void finish_rows(struct backend_pass *bp, struct worker *worker, int e, i
             edge_pad(pass, e, edge_row(bp, worker, e, y));
         else if (bp->io.next)
             edge_pad(bp->io.next, 0, edge_row(bp, worker, e, y));
+        else if (worker->edges[e].ring && bp->io.out.slots)
+            layout_write(pass->edges[e].info.format, bp->io.out_layout, edge_row(bp, worker, e, y), rows_at(&bp->io.out, y),
+                         pass->edges[e].info.width);
     }
     run_gathers(bp, worker, e, y0, y1);
 }
@@ -138,8 +160,16 @@ static void run_node(struct backend_pass *bp, struct worker *worker, int k, int6
     struct walk_node *wn = &worker->nodes[k];
     int64_t in_width = bp->io.pass->edges[k].info.width, out_width = bp->io.pass->edges[k + 1].info.width;
     if (node->kind == NODE_LOCAL) {
-        imgpipe_rows rows = {.in = wn->in, .out = wn->out, .y = y, .in_y = in_y, .count = count, .in_count = in_count,
-                             .in_width = in_width, .out_width = out_width, .first = !wn->started, .state = wn->state,
+        imgpipe_rows rows = {.in = wn->in,
+                             .out = wn->out,
+                             .y = y,
+                             .in_y = in_y,
+                             .count = count,
+                             .in_count = in_count,
+                             .in_width = in_width,
+                             .out_width = out_width,
+                             .first = !wn->started,
+                             .state = wn->state,
                              .scratch = wn->scratch};
         node->stage->rows(node->stage, &rows);
         wn->started = true;
@@ -157,17 +187,19 @@ static void run_node(struct backend_pass *bp, struct worker *worker, int k, int6
 static void copy_rows(struct backend_pass *bp, struct worker *worker, int64_t until) {
     const struct pass *pass = bp->io.pass;
     struct walk_edge *we = &worker->edges[0];
-    size_t bytes = (size_t)pass->edges[0].info.width * imgpipe_pixel_size(pass->edges[0].info.format);
+    const imgpipe_info *info = &pass->edges[0].info;
     while (we->made < until && !worker->stopped) {
         int64_t y = we->made, next = y + pass->step_rows < until ? y + pass->step_rows : until;
         for (int64_t i = y; i < next; i++) {
             unsigned char *row = edge_row(bp, worker, 0, i);
             if (bp->io.poison) memset(row - we->offset, 0xa5, we->stride);
-            memcpy(row, rows_at(&bp->io.in, i), bytes);
+            worker->status =
+                layout_read(info->format, bp->io.in_layout, rows_at(&bp->io.in, i), row, info->width, i, &worker->error);
+            if (worker->status) break;
         }
         finish_rows(bp, worker, 0, y, next);
         we->made = next;
-        worker->stopped = cancel_asked(bp->io.cancel);
+        worker->stopped = worker->status || cancel_asked(bp->io.cancel);
     }
 }
 
@@ -205,6 +237,7 @@ static void make_rows(struct backend_pass *bp, struct worker *worker, int e, int
 void worker_walk(struct backend_pass *bp, struct worker *worker, const struct strip *strip) {
     const struct pass *pass = bp->io.pass;
     worker->stopped = false;
+    worker->status = IMGPIPE_OK;
     strip_rows(pass, 0, strip->index, worker->rows);
     for (int e = 0; e <= pass->node_count; e++) {
         struct walk_edge *we = &worker->edges[e];

@@ -7,11 +7,12 @@
 
 /* One worker's view of an edge while it walks a strip. */
 struct walk_edge {
-    unsigned char *ring;        /* NULL for the edges whose rows lie in bands or in the caller's image */
+    unsigned char *ring;  /* NULL for the edges whose rows lie in bands or in the caller's image */
+    unsigned char *spare; /* the ring of the first or the last edge, for runs in which it is wanted */
     int64_t ring_rows;
     size_t stride, offset;
-    int64_t end, made;          /* rows up to `made` exist, and are made up to `end` */
-    int64_t own0, own1;         /* rows that the gathers count */
+    int64_t end, made;  /* rows up to `made` exist, and are made up to `end` */
+    int64_t own0, own1; /* rows that the gathers count */
     unsigned char *gather_state[EDGE_GATHERS];
 };
 
@@ -26,11 +27,13 @@ struct walk_node {
 struct worker {
     struct walk_edge *edges;
     struct walk_node *nodes;
-    struct strip_rows *rows;    /* of each edge in the strip at hand */
+    struct strip_rows *rows; /* of each edge in the strip at hand */
     unsigned char *gather_scratch;
-    bool stopped;               /* the caller wants no more of the strip at hand */
+    bool stopped;          /* the strip at hand was left: the caller wants no more of it, or there is a failure */
+    imgpipe_status status; /* a sample of the caller's that its layout does not allow */
+    imgpipe_error error;
     double seconds;
-    void *memory;               /* one block for everything that grows with the image */
+    void *memory; /* one block for everything that grows with the image */
 };
 
 struct backend_pass {
@@ -45,8 +48,10 @@ struct backend_pass {
 size_t worker_lay_out(struct backend_pass *bp, struct worker *worker, unsigned char *base);
 /* Fills what stays the same in all strips. Once, before the first. */
 void worker_begin(struct backend_pass *bp, struct worker *worker);
+/* Before a run whose layouts may differ from those of the last one: which rows pass through rings. */
+void worker_ends(const struct backend_pass *bp, struct worker *worker);
 /* Forgets what the worker's gathers have counted. */
 void worker_forget(struct backend_pass *bp, struct worker *worker);
-/* Computes the strip; worker->stopped says that the caller wanted no more of it. */
+/* Computes the strip; worker->stopped says that it was left half-way. */
 void worker_walk(struct backend_pass *bp, struct worker *worker, const struct strip *strip);
 #endif

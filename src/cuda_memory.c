@@ -59,7 +59,7 @@ static imgpipe_status take_arena(struct backend_pass *bp, size_t size, bool *too
     size_t free_memory, total;
     CUDA_TRY(cudaMemGetInfo(&free_memory, &total));
     uint64_t ceiling = backend->memory ? backend->memory : free_memory / 2;
-    cudaError_t code = size > ceiling ? cudaErrorMemoryAllocation : cudaMalloc(&bp->arena, size);
+    cudaError_t code = size > ceiling ? cudaErrorMemoryAllocation : cuda_take(&backend->allocator, &bp->arena, size);
     if (code == cudaErrorMemoryAllocation) {
         char need[32], have[32];
         cudaGetLastError();
@@ -128,10 +128,10 @@ void cuda_pass_release(struct backend_pass *bp) {
     if (bp->arena_shared) {
         backend->arena_taken = false;
     } else if (bp->arena && !backend->arena_taken) {
-        if (backend->arena) cudaFree(backend->arena);
+        cuda_give(&backend->allocator, backend->arena, backend->arena_size);
         backend->arena = bp->arena;
         backend->arena_size = bp->arena_size;
     } else if (bp->arena) {
-        cudaFree(bp->arena);
+        cuda_give(&backend->allocator, bp->arena, bp->arena_size);
     }
 }

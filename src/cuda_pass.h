@@ -2,8 +2,8 @@
 #ifndef CUDA_PASS_H
 #define CUDA_PASS_H
 #include "backend.h"
+#include "cuda_context.h"
 
-#include <cuda_runtime_api.h>
 #include <pthread.h>
 
 #define CUDA_OUT_TILES 3    /* one computed, one downloaded, one waiting */
@@ -19,6 +19,8 @@ struct cuda_backend {
     bool starting;
     imgpipe_status start_status;
     imgpipe_error start_error;
+    struct cuda_driver driver;
+    struct cuda_allocator allocator;
     cudaStream_t up, compute, down;
     void *arena;            /* device memory kept from pass to pass */
     size_t arena_size;
@@ -71,6 +73,9 @@ struct backend_pass {
     imgpipe_status status;  /* the first failure; later strips fail with it at once */
     imgpipe_error error;
 };
+
+/* Waits until the device has been started, and says whether that failed. */
+imgpipe_status cuda_backend_started(struct cuda_backend *backend, imgpipe_error *error);
 
 /* Checks a CUDA call: on failure fills `error` with its name and text, and returns IMGPIPE_ERROR_DEVICE. */
 imgpipe_status cuda_check(cudaError_t code, const char *call, imgpipe_error *error);

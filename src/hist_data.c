@@ -159,3 +159,19 @@ void hist_write_json(const struct hist_data *data, hist_write *write, void *to) 
     text_add(&text, "\n]}\n");
     text_flush(&text);
 }
+
+imgpipe_histogram hist_describe(const struct hist_data *data) {
+    return (imgpipe_histogram){.struct_size = sizeof(imgpipe_histogram), .image = data->image, .channels = data->job.channels, .bins = data->bins,
+                               .min = data->min, .max = data->max,
+                               .size = (size_t)data->job.channels * (size_t)(data->bins + HIST_OUTSIDE) * sizeof(uint64_t)};
+}
+
+void hist_export(const struct hist_data *data, uint64_t *counts, bool add) {
+    for (int c = 0; c < data->job.channels; c++) {
+        const uint64_t outside[HIST_OUTSIDE] = {data->below[c], data->above[c], data->nan[c]};
+        for (int64_t i = 0; i < data->bins + HIST_OUTSIDE; i++, counts++) {
+            uint64_t count = i < data->bins ? data->counts[c * data->bins + i] : outside[i - data->bins];
+            *counts = (add ? *counts : 0) + count;
+        }
+    }
+}

@@ -20,6 +20,12 @@ struct hist_data {
     } moments[4]; /* integers only: of all values, in the range or not */
 };
 
+extern const imgpipe_filter filter_hist;
+
+/* The counts as numbers, in the layout of imgpipe_histogram. */
+imgpipe_histogram hist_describe(const struct hist_data *data);
+void hist_export(const struct hist_data *data, uint64_t *counts, bool add);
+
 /* The least value that belongs to `bin`; hist_edge(bin + 1) ends it. A bin that no value of the type falls into has equal
  * edges. The last bin of f32 holds its upper edge, too. */
 double hist_edge(const struct hist_data *data, int64_t bin);

@@ -166,6 +166,11 @@ typedef struct imgpipe_context_options {
      * small structs (contexts, chains, plans, tables of filters), which come from malloc(). */
     void *(*allocate)(void *user, size_t size, size_t alignment);
     void (*release)(void *user, void *block, size_t size);
+    /* Device memory for runs and plans on a GPU, from any thread, with that GPU current: at least `size` bytes at a multiple of
+     * `alignment`, or NULL; it is given back with its size, at the latest by imgpipe_context_free(). Both or none; NULL:
+     * cudaMalloc() and cudaFree(). */
+    void *(*device_allocate)(void *user, size_t size, size_t alignment);
+    void (*device_release)(void *user, void *block, size_t size);
 } imgpipe_context_options;
 
 IMGPIPE_API imgpipe_context_options imgpipe_context_options_default(void);
@@ -247,6 +252,17 @@ IMGPIPE_API bool imgpipe_chain_value_at(const imgpipe_chain *chain, int index, i
 
 typedef enum imgpipe_overwrite { IMGPIPE_OVERWRITE_ALWAYS, IMGPIPE_OVERWRITE_NEVER } imgpipe_overwrite;
 
+/* A histogram as numbers: for each channel `bins` 64-bit counters, then three for samples below min, above max, and NaN. Counter i
+ * of channel c is at c * (bins + 3) + i. */
+typedef struct imgpipe_histogram {
+    size_t struct_size;
+    imgpipe_info image; /* what is counted */
+    int channels;
+    int64_t bins;
+    double min, max; /* the range, in sample units; for f32 without min and max that of the last run's image */
+    size_t size;     /* bytes of all counters */
+} imgpipe_histogram;
+
 typedef struct imgpipe_run_options {
     size_t struct_size;
     const char *format;     /* kind of the output ("png", …); NULL: by the extension of the output's name */
@@ -273,6 +289,10 @@ typedef struct imgpipe_run_options {
      * NULL. */
     bool (*take_data)(void *user, const imgpipe_filter *filter, const char *json, size_t length);
     void *take_user;
+    /* Called once the run is done, for each `hist` stage of the chain (counted from 0), with its numbers, which are valid during the
+     * call. NULL: nobody asks. */
+    void (*histogram)(void *user, int stage, const imgpipe_histogram *histogram, const uint64_t *counts);
+    void *histogram_user;
     bool poison;            /* for tests: fills buffers with garbage before use, so that a stage which reads
                                outside its declared input is found out */
 } imgpipe_run_options;
@@ -347,6 +367,93 @@ IMGPIPE_API imgpipe_row_stream imgpipe_row_stream_default(void);
  * after that. */
 IMGPIPE_API imgpipe_status imgpipe_run_rows(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_row_stream *stream,
                                             const imgpipe_run_options *options, imgpipe_report *report, imgpipe_error *error);
+
+/* -------------------------------------------------------------------------------------------- prepared plans
+ *
+ * A plan is a chain made ready for many images of one format, frame by frame: everything that takes time or memory is done once. A
+ * plan belongs to one thread and, where it is enqueued, to one stream at a time; several plans of a context may be used at once.
+ * The context must outlive the plan; the chain need not. */
+
+typedef struct imgpipe_plan imgpipe_plan;
+
+typedef struct imgpipe_prepare_options {
+    size_t struct_size;
+    int depth;      /* as in imgpipe_run_options */
+    bool no_output; /* only the counts of `hist` are wanted */
+    /* Bytes kept beyond what the chain needs as it stands, both for stages and for rows, for parameters that are to change: a
+     * median that grows, a threshold that becomes a table. The default is 1 MiB. */
+    size_t reserve;
+    /* Device memory that enqueued runs use, aligned to 256 bytes, of at least imgpipe_prepare_scratch() bytes; it is the caller's
+     * and may be shared by plans whose runs follow each other on one stream. NULL: the plan takes its own. */
+    void *device_scratch;
+    size_t device_scratch_size;
+} imgpipe_prepare_options;
+
+IMGPIPE_API imgpipe_prepare_options imgpipe_prepare_options_default(void);
+
+/* Binds the chain to images of the format and at most the size of `largest`. On a context whose device is a GPU (`cuda`, `cuda:N`)
+ * the plan is for imgpipe_plan_enqueue(), and every kernel that it needs is loaded here; on all others it is for
+ * imgpipe_plan_run(). A stage that writes files (`data=`) is refused, and on a GPU also what needs a step of the host between two
+ * stages: the chart of `hist` (use `hist=pass`), the range of an f32 histogram without min and max, and stages that need the whole
+ * image. `options` may be NULL. */
+IMGPIPE_API imgpipe_status imgpipe_prepare(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_info *largest,
+                                           const imgpipe_prepare_options *options, imgpipe_plan **plan, imgpipe_error *error);
+/* Frees the plan and sets the pointer to NULL. Enqueued runs use the plan's device memory, and captured graphs keep pointers to it:
+ * whoever frees a plan must first have waited for the stream, and must not launch such a graph again. NULL is allowed. */
+IMGPIPE_API void imgpipe_plan_free(imgpipe_plan **plan);
+
+/* What the plan makes of an image of this size. The plan is bound to the size, as by a run. */
+IMGPIPE_API imgpipe_status imgpipe_plan_output(imgpipe_plan *plan, int64_t width, int64_t height, imgpipe_info *out,
+                                               imgpipe_error *error);
+
+/* Runs the plan on an image in host memory, with the same bytes as imgpipe_run_image(). `in` has the format that was prepared and
+ * at most its size, `out` what imgpipe_plan_output() says; `out` is NULL if the plan was prepared without output. Nothing is
+ * allocated, but for the chart of `hist`. Little work is done by the calling thread alone; more is shared among the threads of the
+ * context. The first run at another size than the one before binds the stages to it, which costs what their setup costs
+ * (microseconds; for tables of 16 bits up to a millisecond; `conv=@FILE` reads its file again). Input and output may be the same
+ * image if all stages are point stages and pixels do not grow; any other overlap is refused. */
+IMGPIPE_API imgpipe_status imgpipe_plan_run(imgpipe_plan *plan, const imgpipe_image *in, const imgpipe_image *out,
+                                            imgpipe_error *error);
+
+/* Changes a parameter of a stage (counted from 0 in the order of the chain) for the runs to come, without allocation. Text is what
+ * could stand in a chain ("50%", "clamp", "1 2 1;2 4 2;1 2 1"); it is copied. A value that is not valid gives
+ * IMGPIPE_ERROR_ARGUMENT, one that needs more than was prepared (see `reserve`) IMGPIPE_ERROR_MEMORY; the plan then stays as it
+ * was. What a `hist` stage counts to is forgotten with a change of its parameters, as the counters may be others. */
+IMGPIPE_API imgpipe_status imgpipe_plan_set_int(imgpipe_plan *plan, int stage, const char *name, int64_t value,
+                                                imgpipe_error *error);
+IMGPIPE_API imgpipe_status imgpipe_plan_set_number(imgpipe_plan *plan, int stage, const char *name, double value,
+                                                   imgpipe_error *error);
+IMGPIPE_API imgpipe_status imgpipe_plan_set_text(imgpipe_plan *plan, int stage, const char *name, const char *text,
+                                                 imgpipe_error *error);
+
+/* Describes the histogram of the `hist` stage with this index in the chain. */
+IMGPIPE_API imgpipe_status imgpipe_plan_histogram(const imgpipe_plan *plan, int stage, imgpipe_histogram *histogram,
+                                                  imgpipe_error *error);
+/* From now on the runs of the plan write what this stage counts to `counts`, or add it to what is there: imgpipe_histogram.size
+ * bytes, in host memory for imgpipe_plan_run(), in device memory for imgpipe_plan_enqueue(). NULL: no more. */
+IMGPIPE_API imgpipe_status imgpipe_plan_count(imgpipe_plan *plan, int stage, uint64_t *counts, bool add, imgpipe_error *error);
+
+/* An image in the memory of a CUDA device. Kernels want rows at addresses and strides that are multiples of 256 bytes, as
+ * cudaMallocPitch() makes them: such images are used where they are, others are copied into or out of the plan's scratch on the
+ * way. */
+typedef struct imgpipe_device_image {
+    imgpipe_info info;
+    void *pixels;
+    ptrdiff_t stride;
+} imgpipe_device_image;
+
+/* How many bytes of device scratch a plan needs for these arguments of imgpipe_prepare(). */
+IMGPIPE_API imgpipe_status imgpipe_prepare_scratch(imgpipe_context *context, const imgpipe_chain *chain,
+                                                   const imgpipe_info *largest, const imgpipe_prepare_options *options,
+                                                   size_t *size, imgpipe_error *error);
+
+/* Enqueues the work for one image on `stream` (a cudaStream_t of the context's device; NULL: the legacy default stream) and
+ * returns. Only kernels, copies within the device and memsets are enqueued: nothing is allocated, waited for, queried or loaded, so
+ * that the call can be captured into a CUDA graph. A captured graph computes what the plan was set to when it was captured. Images,
+ * counters, and the plan must stay until the stream has done the work; runs of one plan must follow each other, on one stream or
+ * ordered by events. The thread's current device is left as it was. What f32 loses on its way to integers is not reported. */
+IMGPIPE_API imgpipe_status imgpipe_plan_enqueue(imgpipe_plan *plan, const imgpipe_device_image *in, const imgpipe_device_image *out,
+                                                void *stream, imgpipe_error *error);
 
 /* ------------------------------------------------------------------------------------------- what there is */
 

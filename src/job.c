@@ -1,11 +1,13 @@
 /* What all functions that run a chain share: options, the choice of a backend, the report, the end. */
 #include "job.h"
+#include "hist_data.h"
 #include "clock.h"
 #include "metadata_carry.h"
 #include "outfile.h"
 #include "status.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 imgpipe_status job_check(const imgpipe_context *context, const imgpipe_run_options *options, imgpipe_error *error) {
@@ -98,6 +100,21 @@ static void add_report(struct job *job, const struct run *run, const char *why, 
     snprintf(report->device, sizeof report->device, "%s", why);
 }
 
+/* Hands the counts of every hist stage of the chain to the caller. */
+static imgpipe_status tell_histograms(const struct job *job, imgpipe_error *error) {
+    for (int i = 0; i < job->plan->stage_count; i++) {
+        const imgpipe_stage *stage = &job->plan->stages[i];
+        if (stage->filter != &filter_hist) continue;
+        imgpipe_histogram histogram = hist_describe(stage->data);
+        uint64_t *counts = malloc(histogram.size);
+        if (!counts) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for the numbers of a histogram; free some");
+        hist_export(stage->data, counts, false);
+        job->options->histogram(job->options->histogram_user, i, &histogram, counts);
+        free(counts);
+    }
+    return IMGPIPE_OK;
+}
+
 imgpipe_status job_run(struct job *job, imgpipe_report *report, imgpipe_error *error) {
     imgpipe_context *context = job->context;
     struct run run = {.plan = job->plan,
@@ -128,6 +145,7 @@ imgpipe_status job_run(struct job *job, imgpipe_report *report, imgpipe_error *e
     }
     const struct backend *chosen = run.backend;
     failed = run_plan(&run, error);
+    if (!failed && job->options->histogram) failed = tell_histograms(job, error);
     if (run.backend != chosen) snprintf(why, sizeof why, "%s (took over from the GPU)", run.backend->ops->name);
     add_report(job, &run, why, report);
     return failed;

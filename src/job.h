@@ -25,6 +25,9 @@ struct plan_options job_plan_options(const struct job *job, bool no_output);
 void job_clear_report(imgpipe_report *report);
 /* Runs the plan of a job whose ends are open. */
 imgpipe_status job_run(struct job *job, imgpipe_report *report, imgpipe_error *error);
+/* Whether `out` may be written while `in` is read. `*shared`: the output replaces the input pixel by pixel. */
+imgpipe_status job_check_overlap(const struct plan *plan, const imgpipe_image *in, const imgpipe_image *out, bool *shared,
+                                 imgpipe_error *error);
 /* Closes everything; the output is kept only if nothing failed. */
 imgpipe_status job_end(struct job *job, imgpipe_status failed, imgpipe_report *report, imgpipe_error *error);
 #endif

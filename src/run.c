@@ -65,10 +65,9 @@ static imgpipe_status write_side_data(const struct run *run, imgpipe_error *erro
     return IMGPIPE_OK;
 }
 
-/* f32 that became integers: says what was clamped, and refuses a result that holds nothing else. */
-static imgpipe_status check_range(const struct run *run, imgpipe_error *error) {
-    if (!run->plan->range) return IMGPIPE_OK;
-    struct range_result found = range_found(run->plan->range);
+imgpipe_status run_check_range(const struct plan *plan, const struct log *log, imgpipe_error *error) {
+    if (!plan->range) return IMGPIPE_OK;
+    struct range_result found = range_found(plan->range);
     if (found.outside == 0) return IMGPIPE_OK;
     if (found.nans == found.samples)
         return error_set(error, IMGPIPE_ERROR_INPUT, "every sample is NaN, so nothing would be left as integers; write a kind that "
@@ -77,7 +76,7 @@ static imgpipe_status check_range(const struct run *run, imgpipe_error *error) {
         return error_set(error, IMGPIPE_ERROR_INPUT, "every sample lies outside 0...1 (%.9g to %.9g), so nothing would be left as integers; "
                                                      "add the stage levels=%.9g:%.9g:0:1, or write a kind that holds f32 (pfm)",
                          (double)found.low, (double)found.high, (double)found.low, (double)found.high);
-    log_line(run->log, IMGPIPE_LOG_NOTICE, "%llu of %llu samples lie outside 0...1 (%.9g to %.9g) and were clamped",
+    log_line(log, IMGPIPE_LOG_NOTICE, "%llu of %llu samples lie outside 0...1 (%.9g to %.9g) and were clamped",
              (unsigned long long)found.outside, (unsigned long long)found.samples, (double)found.low, (double)found.high);
     return IMGPIPE_OK;
 }
@@ -103,7 +102,7 @@ imgpipe_status run_plan(struct run *run, imgpipe_error *error) {
         if (drawn && into) store_free(into);
     }
     store_free(from);
-    if (!failed) failed = check_range(run, error);
+    if (!failed) failed = run_check_range(plan, run->log, error);
     if (!failed && run->sink && run->sink->ops->finish) failed = run->sink->ops->finish(run->sink, error);
     if (!failed) failed = write_side_data(run, error);
     return failed;

@@ -33,4 +33,7 @@ imgpipe_status run_plan(struct run *run, imgpipe_error *error);
 /* One pass (run_pass.c): reads from `from` if it is not NULL and from the run's source otherwise, and writes to `into`
  * or to the run's sink, as the pass ends. */
 imgpipe_status run_pass(struct run *run, int index, struct store *from, struct store *into, imgpipe_error *error);
+
+/* Once all passes are done: f32 that became integers. Says what was clamped, and refuses a result that holds nothing else. */
+imgpipe_status run_check_range(const struct plan *plan, const struct log *log, imgpipe_error *error);
 #endif

@@ -115,7 +115,7 @@ static void little_memory(const imgpipe_image *in) {
 
 /* auto with work enough for a GPU, whose memory is then too small: the CPU takes over. */
 static void automatic(const imgpipe_image *in) {
-    static const char chain[] = "median=31";
+    static const char chain[] = "blur=300";
     imgpipe_context_options options = imgpipe_context_options_default();
     imgpipe_report report = imgpipe_report_default();
     imgpipe_image gpu, cpu;

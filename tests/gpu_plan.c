@@ -1,0 +1,217 @@
+#include "gpu_plan.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { GUARD = 512, GUARD_BYTE = 0xc3 };
+
+struct driver driver;
+static imgpipe_context *gpu, *cpu;
+static atomic_int failures, checks;
+static atomic_size_t given, taken;
+
+void expect(bool good, const char *what, const char *detail) {
+    atomic_fetch_add(&checks, 1);
+    if (good) return;
+    printf("FAIL %s: %s\n", what, detail);
+    atomic_fetch_add(&failures, 1);
+}
+
+/* ---- beginning and end */
+
+static void *device_allocate(void *user, size_t size, size_t alignment) {
+    void *memory = NULL;
+    (void)user, (void)alignment;
+    atomic_fetch_add(&given, size);
+    return cudaMalloc(&memory, size) == cudaSuccess ? memory : NULL;
+}
+
+static void device_release(void *user, void *memory, size_t size) {
+    (void)user;
+    atomic_fetch_add(&taken, size);
+    CHECK(cudaFree(memory));
+}
+
+size_t allocated(void) {
+    return atomic_load(&given);
+}
+imgpipe_context *context(void) {
+    return gpu;
+}
+
+static CUresult (*create_context)(CUcontext *context, CUctxCreateParams *params, unsigned flags, CUdevice device);
+static CUresult create(CUcontext *made) {
+    return create_context(made, NULL, 0, 0);
+}
+
+static void *driver_function(const char *name, unsigned version) {
+    void *found = NULL;
+    enum cudaDriverEntryPointQueryResult result;
+    CHECK(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result));
+    if (!found) printf("FAIL the driver has no %s\n", name), exit(1);
+    return found;
+}
+
+int begin(void) {
+    char why[200];
+    imgpipe_error error;
+    if (imgpipe_devices(NULL, 0, why, sizeof why) < 2) {
+        printf("SKIP: %s\n", why);
+        return 77;
+    }
+    *(void **)&driver.get = driver_function("cuCtxGetCurrent", 4000);
+    *(void **)&create_context = driver_function("cuCtxCreate", 13000);
+    *(void **)&driver.destroy = driver_function("cuCtxDestroy", 4000);
+    driver.create = create;
+    imgpipe_context_options options = imgpipe_context_options_default();
+    options.threads = 2;
+    options.device = "cpu";
+    if (imgpipe_context_new(&options, &cpu, &error)) printf("FAIL %s\n", error.message), exit(1);
+    options.device = "cuda";
+    options.device_allocate = device_allocate;
+    options.device_release = device_release;
+    if (imgpipe_context_new(&options, &gpu, &error)) printf("FAIL %s\n", error.message), exit(1);
+    return 0;
+}
+
+int end(void) {
+    imgpipe_context_free(&cpu);
+    imgpipe_context_free(&gpu);
+    expect(atomic_load(&given) == atomic_load(&taken), "all device memory was given back", "");
+    printf("%d checks, %d failed\n", atomic_load(&checks), atomic_load(&failures));
+    return atomic_load(&failures) != 0;
+}
+
+/* ---- plans */
+
+bool subject_new(struct subject *s, const char *text, const imgpipe_info *largest, const imgpipe_prepare_options *options) {
+    imgpipe_chain *chain = NULL;
+    memset(s, 0, sizeof *s);
+    s->largest = *largest;
+    imgpipe_status failed = imgpipe_chain_parse(text, &chain, &s->error);
+    if (!failed) failed = imgpipe_prepare(gpu, chain, largest, options, &s->plan, &s->error);
+    imgpipe_chain_free(&chain);
+    if (failed) return false;
+    CHECK(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
+    return true;
+}
+
+void subject_free(struct subject *s) {
+    CHECK(cudaStreamSynchronize(s->stream));
+    imgpipe_plan_free(&s->plan);
+    CHECK(cudaStreamDestroy(s->stream));
+}
+
+/* ---- frames */
+
+static size_t row_bytes(const imgpipe_info *info) {
+    return (size_t)info->width * imgpipe_pixel_size(info->format);
+}
+
+static void fill(struct frame *frame) {
+    static _Thread_local uint32_t state = 1;
+    size_t size = row_bytes(&frame->in.info) * (size_t)frame->in.info.height;
+    for (size_t i = 0; i < size; i++) frame->host[i] = (unsigned char)((state = state * 1664525u + 1013904223u) >> 24);
+    for (size_t i = 0; frame->in.info.format.type == IMGPIPE_F32 && i < size / 4; i++)
+        ((float *)(void *)frame->host)[i] = (float)((state = state * 1664525u + 1013904223u) >> 8) / (1 << 23) - 0.5f;
+}
+
+/* Memory for the rows with a guard before, between and behind them. */
+static imgpipe_device_image image_new(struct frame *frame, int at, const imgpipe_info *info, bool aligned) {
+    size_t row = row_bytes(info), sample = imgpipe_sample_size(info->format.type);
+    size_t stride = aligned ? (row + 16 + 255) / 256 * 256 : row + 3 * sample, first = aligned ? GUARD : GUARD + sample;
+    /* The input ends with its last sample, so that memcheck sees who reads on. */
+    frame->size[at] = first + stride * (size_t)(info->height - 1) + row + (at ? GUARD : 0);
+    CHECK(cudaMalloc((void **)&frame->memory[at], frame->size[at]));
+    CHECK(cudaMemset(frame->memory[at], GUARD_BYTE, frame->size[at]));
+    return (imgpipe_device_image){*info, frame->memory[at] + first, (ptrdiff_t)stride};
+}
+
+void frame_refill(struct subject *s, struct frame *frame) {
+    fill(frame);
+    size_t row = row_bytes(&frame->in.info);
+    CHECK(cudaMemcpy2D(frame->in.pixels, (size_t)frame->in.stride, frame->host, row, row, (size_t)frame->in.info.height,
+                       cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(frame->memory[1], GUARD_BYTE, frame->size[1]));
+    CHECK(cudaDeviceSynchronize());
+    (void)s;
+}
+
+struct frame frame_new(struct subject *s, int64_t width, int64_t height, bool aligned) {
+    struct frame frame = {0};
+    imgpipe_info in = s->largest, out;
+    if (imgpipe_plan_output(s->plan, width, height, &out, &s->error)) printf("FAIL %s\n", s->error.message), exit(1);
+    in.width = width;
+    in.height = height;
+    frame.in = image_new(&frame, 0, &in, aligned);
+    frame.out = image_new(&frame, 1, &out, aligned);
+    frame.host = malloc(row_bytes(&in) * (size_t)height);
+    if (!frame.host) abort();
+    frame_refill(s, &frame);
+    return frame;
+}
+
+void frame_free(struct frame *frame) {
+    CHECK(cudaFree(frame->memory[0]));
+    CHECK(cudaFree(frame->memory[1]));
+    free(frame->host);
+}
+
+void enqueue(struct subject *s, const struct frame *frame, cudaStream_t stream) {
+    imgpipe_status status = imgpipe_plan_enqueue(s->plan, &frame->in, &frame->out, stream, &s->error);
+    expect(!status, "enqueue", s->error.message);
+}
+
+/* Runs the text on the CPU; `out` gets fresh rows without gaps, or is NULL. */
+static void run_on_cpu(const struct frame *frame, const char *text, imgpipe_image *out, uint64_t *counts, bool add) {
+    imgpipe_chain *chain = NULL;
+    imgpipe_plan *plan = NULL;
+    imgpipe_error error;
+    imgpipe_image in = {.info = frame->in.info, .pixels = frame->host, .stride = (ptrdiff_t)row_bytes(&frame->in.info)};
+    imgpipe_status status = imgpipe_chain_parse(text, &chain, &error);
+    if (!status) status = imgpipe_prepare(cpu, chain, &in.info, NULL, &plan, &error);
+    if (!status) status = imgpipe_plan_output(plan, in.info.width, in.info.height, &out->info, &error);
+    if (!status && counts) status = imgpipe_plan_count(plan, 0, counts, add, &error);
+    if (!status) {
+        out->stride = (ptrdiff_t)row_bytes(&out->info);
+        out->pixels = malloc((size_t)out->stride * (size_t)out->info.height);
+        if (!out->pixels) abort();
+        status = imgpipe_plan_run(plan, &in, out, &error);
+    }
+    if (status) printf("FAIL on the CPU: %s\n", error.message), exit(1);
+    imgpipe_plan_free(&plan);
+    imgpipe_chain_free(&chain);
+}
+
+void frame_check(struct subject *s, struct frame *frame, const char *text) {
+    CHECK(cudaStreamSynchronize(s->stream));
+    imgpipe_image expected = {0};
+    run_on_cpu(frame, text, &expected, NULL, false);
+    unsigned char *found = malloc(frame->size[1]), *wanted = malloc(frame->size[1]);
+    if (!found || !wanted) abort();
+    CHECK(cudaMemcpy(found, frame->memory[1], frame->size[1], cudaMemcpyDeviceToHost));
+    memset(wanted, GUARD_BYTE, frame->size[1]);
+    size_t first = (size_t)((unsigned char *)frame->out.pixels - frame->memory[1]), row = row_bytes(&frame->out.info);
+    bool same = true;
+    for (int64_t y = 0; y < frame->out.info.height; y++) {
+        size_t at = first + (size_t)(y * frame->out.stride);
+        memcpy(wanted + at, (unsigned char *)expected.pixels + y * expected.stride, row);
+        same = same && memcmp(wanted + at, found + at, row) == 0;
+    }
+    char what[300];
+    snprintf(what, sizeof what, "%s, %lld x %lld, type %d, %d channels, stride %lld", text, (long long)frame->in.info.width,
+             (long long)frame->in.info.height, frame->in.info.format.type, frame->in.info.format.channels,
+             (long long)frame->in.stride);
+    expect(same, what, "other pixels than on the CPU");
+    expect(!same || memcmp(found, wanted, frame->size[1]) == 0, what, "bytes outside the rows were written");
+    free(found);
+    free(wanted);
+    free(expected.pixels);
+}
+
+void count_on_cpu(struct subject *s, const struct frame *frame, const char *text, uint64_t *counts, bool add) {
+    imgpipe_image out = {0};
+    (void)s;
+    run_on_cpu(frame, text, &out, counts, add);
+    free(out.pixels);
+}
