@@ -214,6 +214,10 @@ static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const 
     case 3: return median_window_launch<median_net_3<P>, P>(stage, outside, tiles, count, stream);
     case 5: return median_window_launch<median_net_5<P>, P>(stage, outside, tiles, count, stream);
     case 7: return median_window_launch<median_net_7<P>, P>(stage, outside, tiles, count, stream);
+    case 9: return median_tree_cuda_9(stage, outside, tiles, count, stream);
+    case 11: return median_tree_cuda_11(stage, outside, tiles, count, stream);
+    case 13: return median_tree_cuda_13(stage, outside, tiles, count, stream);
+    case 15: return median_tree_cuda_15(stage, outside, tiles, count, stream);
     default:
         if (sizeof(typename P::sample) == 1) return median_slices_cuda(stage, outside, tiles, count, stream);
         return median_bits_launch(stage, outside, tiles, count, stream);

@@ -21,6 +21,7 @@ template <typename T> struct median_policy;
 /* A byte stands in both halves of its lane, which saves clearing one. */
 template <> struct median_policy<uint8_t> : median_pairs {
     typedef uint8_t sample;
+    static __device__ __forceinline__ uint8_t outside(const window_image &image) { return (uint8_t)image.outside; }
     static const int words = 6, columns = 16, chunks = 1;
     static __device__ __forceinline__ void load(const unsigned char *first, uint32_t (&row)[words]) {
         uint4 own = *(const uint4 *)first;
@@ -43,6 +44,7 @@ template <> struct median_policy<uint8_t> : median_pairs {
 
 template <> struct median_policy<uint16_t> : median_pairs {
     typedef uint16_t sample;
+    static __device__ __forceinline__ uint16_t outside(const window_image &image) { return (uint16_t)image.outside; }
     static const int words = 12, columns = 16, chunks = 2;
     static __device__ __forceinline__ void load(const unsigned char *first, uint32_t (&row)[words]) {
         uint2 left = *(const uint2 *)(first - 8), right = *(const uint2 *)(first + 32);
@@ -75,6 +77,7 @@ struct median_convert {
 
 template <> struct median_policy<float> {
     typedef float sample;
+    static __device__ __forceinline__ float outside(const window_image &image) { return median_from_key((int32_t)image.outside); }
     typedef int32_t key;
     static const int words = 16, columns = 8, chunks = 2;
     static __device__ __forceinline__ key least(key a, key b) { return min(a, b); }
