@@ -211,7 +211,7 @@ template <typename P>
 static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
                              cudaStream_t stream) {
     switch (((const struct median_data *)stage->data)->size) {
-    case 3: return median_window_launch<median_net_3<P>, P>(stage, outside, tiles, count, stream);
+    case 3: return median_three_cuda(stage, outside, tiles, count, stream);
     case 5: return median_window_launch<median_net_5<P>, P>(stage, outside, tiles, count, stream);
     case 7: return median_window_launch<median_net_7<P>, P>(stage, outside, tiles, count, stream);
     case 9: return median_tree_cuda_9(stage, outside, tiles, count, stream);
@@ -220,6 +220,7 @@ static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const 
     case 15: return median_tree_cuda_15(stage, outside, tiles, count, stream);
     default:
         if (sizeof(typename P::sample) == 1) return median_slices_cuda(stage, outside, tiles, count, stream);
+        if (((const struct median_data *)stage->data)->size < 32) return median_planes_cuda(stage, outside, tiles, count, stream);
         return median_bits_launch(stage, outside, tiles, count, stream);
     }
 }

@@ -104,48 +104,15 @@ template <> struct median_policy<float> {
     typedef median_convert convert;
 };
 
-/* The middle of three, of which p <= q. */
-template <typename P>
-static __device__ __forceinline__ typename P::key median_between(typename P::key a, typename P::key p, typename P::key q) {
-    return P::most(p, P::least(a, q));
+/* Bits of 32 x 32: lane l gets bit l of every lane's word. */
+static __device__ __forceinline__ uint32_t median_transpose(uint32_t x, int lane) {
+    uint32_t mask = 0x0000ffffu;
+#pragma unroll
+    for (int s = 16; s > 0; s /= 2) {
+        const uint32_t y = __shfl_xor_sync(0xffffffffu, x, s);
+        x = lane & s ? (x & ~mask) | ((y >> s) & mask) : (x & mask) | ((y << s) & ~mask);
+        mask ^= mask << (s / 2 ? s / 2 : 1);
+    }
+    return x;
 }
-
-/* 3 x 3, four rows. The columns are sorted, two rows sharing the order of the two samples that both windows have; then the median is
- * that of the greatest least, the middle middle and the least greatest. 14 operations of a register for each result. */
-template <typename P> struct median_net_3 {
-    static const int size = 3, rows = 4;
-    typedef typename P::key key;
-    static __device__ __forceinline__ void row(const key (&low)[10], const key (&mid)[10], const key (&high)[10], key (&out)[8]) {
-#pragma unroll
-        for (int i = 0; i < 8; i += 2) {
-            key p = P::least(mid[i + 1], mid[i + 2]), q = P::most(mid[i + 1], mid[i + 2]);
-#pragma unroll
-            for (int k = 0; k < 2; k++) {
-                key a = P::most(low[i + k], low[i + k + 1], low[i + k + 2]),
-                    c = P::least(high[i + k], high[i + k + 1], high[i + k + 2]);
-                key b = median_between<P>(mid[i + 3 * k], p, q);
-                out[i + k] = P::most(P::least(a, b), P::least(P::most(a, b), c));
-            }
-        }
-    }
-    static __device__ __forceinline__ void run(const uint32_t (*in)[P::words], key (*out)[8]) {
-#pragma unroll
-        for (int y = 0; y < rows; y += 2) {
-            key p[10], q[10], low[10], mid[10], high[10];
-#pragma unroll
-            for (int k = 0; k < 2; k++) {
-#pragma unroll
-                for (int i = 0; i < 10; i++) {
-                    if (k == 0) {
-                        key b = P::at(in[y + 1], i - 1), c = P::at(in[y + 2], i - 1);
-                        p[i] = P::least(b, c), q[i] = P::most(b, c);
-                    }
-                    key a = P::at(in[y + 3 * k], i - 1);
-                    low[i] = P::least(a, p[i]), high[i] = P::most(a, q[i]), mid[i] = median_between<P>(a, p[i], q[i]);
-                }
-                row(low, mid, high, out[y + k]);
-            }
-        }
-    }
-};
 #endif

@@ -16,7 +16,7 @@
  * second not inverted F is the sum of both, less `size`. */
 #ifndef MEDIAN_SLICES_CUH
 #define MEDIAN_SLICES_CUH
-#include "window.cuh"
+#include "median_key.cuh"
 
 /* What a launch shares. A level of the tree has `shift` columns between its summands and `carry` columns to its carry, which is
  * ~in where `odd` is all ones, else nout. */
@@ -54,18 +54,6 @@ static __device__ __forceinline__ uint32_t slices_far(const uint32_t (&a)[WORDS]
                         : slices_shift<WORDS, 128>(a, w, columns);
 }
 
-/* Bits of 32 x 32: lane l gets bit l of every lane's word. */
-static __device__ __forceinline__ uint32_t slices_transpose(uint32_t x, int lane) {
-    uint32_t mask = 0x0000ffffu;
-#pragma unroll
-    for (int s = 16; s > 0; s /= 2) {
-        const uint32_t y = __shfl_xor_sync(0xffffffffu, x, s);
-        x = lane & s ? (x & ~mask) | ((y >> s) & mask) : (x & mask) | ((y << s) & ~mask);
-        mask ^= mask << (s / 2 ? s / 2 : 1);
-    }
-    return x;
-}
-
 /* Samples of 32 columns that are at most the threshold, whose bits are `limit`, each a whole register. */
 static __device__ __forceinline__ uint32_t slices_compare(const uint4 *bits, const uint32_t (&limit)[8]) {
     const uint4 a = bits[0], b = bits[1];
@@ -95,7 +83,7 @@ static __device__ __forceinline__ void slices_load(const imgpipe_tile &tile, con
         for (int w = 0; w < WORDS; w++) v[w] = row && column[w] >= 0 ? row[column[w]] : launch.outside;
 #pragma unroll
         for (int w = 0; w < WORDS; w += 4)
-            bits[(i * WORDS + w) * 8 + lane] = slices_transpose(
+            bits[(i * WORDS + w) * 8 + lane] = median_transpose(
                 __byte_perm(__byte_perm(v[w], v[w + 1], 0x0040), __byte_perm(v[w + 2], v[w + 3], 0x0040), 0x5410), lane);
     }
 }
@@ -110,7 +98,7 @@ static __device__ __forceinline__ void slices_store(const imgpipe_tile &tile, co
         uint8_t *row = tile_out<uint8_t>(tile, y0 + i) + x0 * launch.channels + channel;
 #pragma unroll
         for (int w = 0; w < WORDS; w += 4) {
-            const uint32_t v = slices_transpose(results[(i * 8 + lane % 8) * WORDS + w + lane / 8], lane);
+            const uint32_t v = median_transpose(results[(i * 8 + lane % 8) * WORDS + w + lane / 8], lane);
 #pragma unroll
             for (int k = 0; k < 4; k++) {
                 const int column = 32 * (w + k) + lane;

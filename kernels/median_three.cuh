@@ -1,0 +1,207 @@
+/* Medians of 3 x 3 samples on CUDA devices, straight from global memory. A thread walks down a strip of 16 bytes, four rows at a
+ * time, and has the samples beside its own from the lanes beside it. Channels stay interleaved: a neighbour is CHANNELS samples
+ * away.
+ *
+ * Bytes moved: in (rows + 2) / rows times and out once. Operations for a register of results: a column takes 5 (two rows share
+ * the order of the samples between them), a result 9; for 8 results of u8 in pairs and one channel 122, for 4 of other types 66, besides what makes
+ * pairs of samples. */
+#ifndef MEDIAN_THREE_CUH
+#define MEDIAN_THREE_CUH
+#include "median_key.cuh"
+
+#define THREE_ROWS 4 /* at a time */
+
+/* Rows lie in registers: MARGIN words of the left neighbour, four of the thread's own, MARGIN of the right neighbour. at() makes the
+ * register of column i, put() the words of all results. */
+template <typename T, int CHANNELS> struct three_row;
+
+template <int CHANNELS> struct three_row<uint8_t, CHANNELS> {
+    static const int margin = 1, keys = 8;
+    static __device__ __forceinline__ uint32_t convert(uint32_t word) { return word; }
+    /* A byte stands in both halves of its lane, which saves clearing one. */
+    static __device__ __forceinline__ uint32_t at(const uint32_t (&row)[4 + 2 * margin], int i) {
+        const int place = i + 4 * margin, s = place % 4;
+        return __byte_perm(row[place / 4], row[place / 4 + 2], (unsigned)(s | s << 4 | (s + 4) << 8 | (s + 4) << 12));
+    }
+    static __device__ __forceinline__ uint4 put(const uint32_t (&r)[keys]) {
+        const uint32_t a = __byte_perm(r[0], r[1], 0x6240), b = __byte_perm(r[2], r[3], 0x6240);
+        const uint32_t c = __byte_perm(r[4], r[5], 0x6240), d = __byte_perm(r[6], r[7], 0x6240);
+        return make_uint4(__byte_perm(a, b, 0x5410), __byte_perm(c, d, 0x5410), __byte_perm(a, b, 0x7632), __byte_perm(c, d, 0x7632));
+    }
+};
+
+template <int CHANNELS> struct three_row<uint16_t, CHANNELS> {
+    static const int margin = (CHANNELS + 1) / 2, keys = 4;
+    static __device__ __forceinline__ uint32_t convert(uint32_t word) { return word; }
+    static __device__ __forceinline__ uint32_t at(const uint32_t (&row)[4 + 2 * margin], int i) {
+        const int place = i + 2 * margin;
+        return __byte_perm(row[place / 2], row[place / 2 + 2], place % 2 ? 0x7632u : 0x5410u);
+    }
+    static __device__ __forceinline__ uint4 put(const uint32_t (&r)[keys]) {
+        return make_uint4(__byte_perm(r[0], r[1], 0x5410), __byte_perm(r[2], r[3], 0x5410), __byte_perm(r[0], r[1], 0x7632),
+                          __byte_perm(r[2], r[3], 0x7632));
+    }
+};
+
+template <int CHANNELS> struct three_row<float, CHANNELS> {
+    static const int margin = CHANNELS, keys = 4;
+    static __device__ __forceinline__ uint32_t convert(uint32_t word) { return (uint32_t)median_key(__uint_as_float(word)); }
+    static __device__ __forceinline__ int32_t at(const uint32_t (&row)[4 + 2 * margin], int i) { return (int32_t)row[i + margin]; }
+    static __device__ __forceinline__ uint4 put(const int32_t (&r)[keys]) {
+        return make_uint4(__float_as_uint(median_from_key(r[0])), __float_as_uint(median_from_key(r[1])),
+                          __float_as_uint(median_from_key(r[2])), __float_as_uint(median_from_key(r[3])));
+    }
+};
+
+/* The samples s ... of a row, as the border continues it, in a word; NULL is a row beyond the constant border. */
+template <typename T, int CHANNELS>
+static __device__ __noinline__ uint32_t three_fetch(const window_image &image, const T *row, int64_t s) {
+    T samples[4 / sizeof(T)];
+    for (int i = 0; i < (int)(4 / sizeof(T)); i++) {
+        const int64_t pixel = (s + i + 4 * CHANNELS) / CHANNELS - 4; /* rounds down from -4 pixels on */
+        const int64_t x = row ? border_index(image.border, pixel, image.width) : -1;
+        samples[i] = x < 0 ? median_policy<T>::outside(image) : row[x * CHANNELS + (s + i - pixel * CHANNELS)];
+    }
+    uint32_t word;
+    memcpy(&word, samples, 4);
+    return word;
+}
+
+/* COUNT rows from row y on into registers, for the strip from sample s on. */
+template <typename T, int CHANNELS, int COUNT>
+static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, const window_image &image, int64_t s, int64_t y, int lane,
+                                                  uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin]) {
+    typedef three_row<T, CHANNELS> R;
+    const int span = 16 / (int)sizeof(T), per_word = 4 / (int)sizeof(T), margin = R::margin;
+    const int64_t length = image.width * CHANNELS, side = lane ? s + span : s - margin * per_word;
+    const bool outer = lane == 0 || lane == 31;
+    const T *from[COUNT];
+    uint32_t beside[COUNT][margin];
+    bool all = true;
+#pragma unroll
+    for (int j = 0; j < COUNT; j++) {
+        int64_t row = window_index(image.border, y + j, image.height);
+        /* The last rows of a strip may lie below all that its tile has; their results are not stored. */
+        if (row >= 0) row = min(max(row, tile.in_rect.y0), tile.in_rect.y1 - 1);
+        from[j] = row < 0 ? (const T *)0 : tile_in<T>(tile, row);
+        all = all && row >= 0;
+    }
+    if (all && s + span <= length) {
+#pragma unroll
+        for (int j = 0; j < COUNT; j++) {
+            const uint4 own = *(const uint4 *)(from[j] + s);
+            rows[j][margin] = own.x, rows[j][margin + 1] = own.y, rows[j][margin + 2] = own.z, rows[j][margin + 3] = own.w;
+        }
+    } else {
+#pragma unroll
+        for (int j = 0; j < COUNT; j++)
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                rows[j][margin + k] = s < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], s + k * per_word) : 0;
+    }
+    if (outer) {
+        const bool inside = all && side >= 0 && side + margin * per_word <= length;
+#pragma unroll
+        for (int j = 0; j < COUNT; j++)
+#pragma unroll
+            for (int k = 0; k < margin; k++)
+                beside[j][k] = inside ? *(const uint32_t *)(from[j] + side + k * per_word)
+                               : side < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], side + k * per_word)
+                                                              : 0;
+    }
+#pragma unroll
+    for (int j = 0; j < COUNT; j++) {
+#pragma unroll
+        for (int k = 0; k < 4; k++) rows[j][margin + k] = R::convert(rows[j][margin + k]);
+#pragma unroll
+        for (int k = 0; k < margin; k++) {
+            const uint32_t left = __shfl_up_sync(0xffffffffu, rows[j][4 + k], 1);
+            const uint32_t right = __shfl_down_sync(0xffffffffu, rows[j][margin + k], 1);
+            const uint32_t other = outer ? R::convert(beside[j][k]) : 0;
+            rows[j][k] = lane == 0 ? other : left;
+            rows[j][margin + 4 + k] = lane == 31 ? other : right;
+        }
+    }
+}
+
+/* The middle of three, of which p <= q. */
+template <typename P>
+static __device__ __forceinline__ typename P::key three_middle(typename P::key a, typename P::key p, typename P::key q) {
+    return P::most(p, P::least(a, q));
+}
+
+/* One row of results from sorted columns: the median is that of the greatest least, the middle middle and the least greatest. */
+template <typename P, int CHANNELS, int KEYS>
+static __device__ __forceinline__ void three_results(const typename P::key *low, const typename P::key *middle,
+                                                     const typename P::key *high, typename P::key (&out)[KEYS]) {
+    typedef typename P::key key;
+    const int c = CHANNELS;
+#pragma unroll
+    for (int i = 0; i < KEYS; i++) {
+        if (i / c % 2) continue; /* made with the one before it */
+        const key p = P::least(middle[i + c], middle[i + 2 * c]), q = P::most(middle[i + c], middle[i + 2 * c]);
+#pragma unroll
+        for (int k = i; k <= i + c && k < KEYS; k += c) {
+            const key a = P::most(low[k], low[k + c], low[k + 2 * c]), d = P::least(high[k], high[k + c], high[k + 2 * c]);
+            const key b = three_middle<P>(middle[k == i ? i : i + 3 * c], p, q);
+            out[k] = P::most(P::least(a, b), P::least(P::most(a, b), d));
+        }
+    }
+}
+
+/* THREE_ROWS rows of results from two more rows of samples. */
+template <typename T, int CHANNELS>
+static __device__ __forceinline__ void three_rows(const uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin], uint4 *out) {
+    typedef median_policy<T> P;
+    typedef three_row<T, CHANNELS> R;
+    typedef typename P::key key;
+    const int columns = R::keys + 2 * CHANNELS;
+#pragma unroll
+    for (int y = 0; y < THREE_ROWS; y += 2) {
+        key p[columns], q[columns];
+#pragma unroll
+        for (int i = 0; i < columns; i++) {
+            const key a = R::at(rows[y + 1], i - CHANNELS), b = R::at(rows[y + 2], i - CHANNELS);
+            p[i] = P::least(a, b), q[i] = P::most(a, b);
+        }
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            key low[columns], middle[columns], high[columns], results[R::keys];
+#pragma unroll
+            for (int i = 0; i < columns; i++) {
+                const key a = R::at(rows[y + 3 * k], i - CHANNELS);
+                low[i] = P::least(a, p[i]), high[i] = P::most(a, q[i]), middle[i] = three_middle<P>(a, p[i], q[i]);
+            }
+            three_results<P, CHANNELS, R::keys>(low, middle, high, results);
+            out[y + k] = R::put(results);
+        }
+    }
+}
+
+/* A warp makes `rows` rows of a strip of 32 chunks. */
+template <typename T, int CHANNELS>
+static __global__ void __launch_bounds__(128)
+    median_three(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct window_image image, int rows) {
+    const int lane = (int)threadIdx.x % 32, width = 4 + 2 * three_row<T, CHANNELS>::margin;
+    const imgpipe_tile &tile = jobs.tile[blockIdx.z];
+    const int64_t s = ((int64_t)blockIdx.x * 32 + lane) * window_chunk<T>::samples, length = image.width * CHANNELS;
+    for (int64_t first = tile.out_rect.y0 + ((int64_t)blockIdx.y * 4 + threadIdx.x / 32) * rows; first < tile.out_rect.y1;
+         first += (int64_t)gridDim.y * 4 * rows) {
+        const int64_t last = min(first + rows, tile.out_rect.y1);
+        uint32_t in[THREE_ROWS + 2][width];
+        three_load<T, CHANNELS, 2>(tile, image, s, first - 1, lane, in + THREE_ROWS);
+#pragma unroll 1
+        for (int64_t y = first; y < last; y += THREE_ROWS) {
+            uint4 out[THREE_ROWS];
+#pragma unroll
+            for (int k = 0; k < width; k++) in[0][k] = in[THREE_ROWS][k], in[1][k] = in[THREE_ROWS + 1][k];
+            three_load<T, CHANNELS, THREE_ROWS>(tile, image, s, y + 1, lane, in + 2);
+            three_rows<T, CHANNELS>(in, out);
+            if (s >= length) continue;
+#pragma unroll
+            for (int j = 0; j < THREE_ROWS; j++)
+                if (y + j < last) window_store_chunk<T>(tile_out<T>(tile, y + j), s, length, out[j]);
+        }
+    }
+}
+#endif
