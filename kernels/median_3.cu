@@ -6,7 +6,8 @@
 template <typename T, int CHANNELS>
 static void three_grid(const struct tile_jobs &jobs, int n, const window_image &image, int rows, cudaStream_t stream) {
     const int64_t across = 32 * window_chunk<T>::samples, blocks = (tile_rows(jobs.tile, n) + 4 * rows - 1) / (4 * rows);
-    const dim3 grid((unsigned)((image.width * CHANNELS + across - 1) / across), (unsigned)(blocks < 65535 ? blocks : 65535), (unsigned)n);
+    const dim3 grid((unsigned)((image.width * CHANNELS + across - 1) / across), (unsigned)(blocks < 65535 ? blocks : 65535),
+                    (unsigned)n);
     median_three<T, CHANNELS><<<grid, 128, 0, stream>>>(jobs, image, rows);
 }
 

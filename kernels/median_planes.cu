@@ -5,10 +5,12 @@ template <typename T, int SIZE>
 static int planes_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     const imgpipe_info *in = &stage->in;
     const struct window_image image = {in->width, in->height, in->format.channels, stage->border, (uint32_t)outside};
-    const int shared = (PLANES_ROWS + SIZE) * 8 * (int)sizeof(T) * 8; /* a row more than there are, for the second of an odd result */
+    const int shared =
+        (PLANES_ROWS + SIZE) * 8 * (int)sizeof(T) * 8; /* a row more than there are, for the second of an odd result */
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t blocks = (tile_rows(jobs.tile, n) + PLANES_ROWS - 1) / PLANES_ROWS;
-        const dim3 grid((unsigned)((in->width + 31) / 32 * image.channels), (unsigned)(blocks < 65535 ? blocks : 65535), (unsigned)n);
+        const dim3 grid((unsigned)((in->width + 31) / 32 * image.channels), (unsigned)(blocks < 65535 ? blocks : 65535),
+                        (unsigned)n);
         median_planes<T, SIZE><<<grid, PLANES_THREADS, shared, stream>>>(jobs, image);
     });
 }

@@ -1,13 +1,13 @@
-/* Medians of SIZE x SIZE samples of 16 or 32 bits, found bit by bit from the highest on, with a row of a window in a register: SIZE is
- * from 17 to 31.
+/* Medians of SIZE x SIZE samples of 16 or 32 bits, found bit by bit from the highest on, with a row of a window in a register: SIZE
+ * is from 17 to 31.
  *
- * A lane keeps for each row of its window which of its samples may still be the median. Of these it counts those whose next bit is 0:
- * if the median is among them it keeps them, else the others. The bits of samples lie in shared memory, 32 columns in a word, so
+ * A lane keeps for each row of its window which of its samples may still be the median. Of these it counts those whose next bit is
+ * 0: if the median is among them it keeps them, else the others. The bits of samples lie in shared memory, 32 columns in a word, so
  * that the lanes of a warp, 32 columns of a row, read the same words and shift them by their column. Words are counted by
  * full adders that leave one word for each power of two.
  *
- * A thread makes two results, one below the other. Bytes moved: (1 + (SIZE - 1) / 32)^2 times in, mostly from the L2 cache, and once out.
- * Operations for each result and bit: about 4.6 SIZE. */
+ * A thread makes two results, one below the other. Bytes moved: (1 + (SIZE - 1) / 32)^2 times in, mostly from the L2 cache, and
+ * once out. Operations for each result and bit: about 4.6 SIZE. */
 #ifndef MEDIAN_PLANES_CUH
 #define MEDIAN_PLANES_CUH
 #include "median_key.cuh"
@@ -51,7 +51,8 @@ template <typename T>
 static __device__ __forceinline__ uint32_t planes_load(const imgpipe_tile &tile, const window_image &image, uint32_t *planes,
                                                        int64_t x0, int64_t y0, int rows, int channel, uint32_t first) {
     const int lane = (int)threadIdx.x % 32, bits = 8 * (int)sizeof(T);
-    const int64_t a = window_index(image.border, x0 + lane, image.width), b = window_index(image.border, x0 + 32 + lane, image.width);
+    const int64_t a = window_index(image.border, x0 + lane, image.width),
+                  b = window_index(image.border, x0 + 32 + lane, image.width);
     const T outside = median_policy<T>::outside(image);
     uint32_t differ = 0;
     for (int i = (int)threadIdx.x / 32; i < rows; i += PLANES_THREADS / 32) {
@@ -73,7 +74,8 @@ static __device__ __forceinline__ uint32_t planes_load(const imgpipe_tile &tile,
 
 /* The lower `bits` bits of the one candidate that is left, or of any. */
 template <int BITS, int SIZE>
-static __device__ __forceinline__ uint32_t planes_rest(const uint32_t *planes, const uint32_t (&candidates)[SIZE], int bits, int lane) {
+static __device__ __forceinline__ uint32_t planes_rest(const uint32_t *planes, const uint32_t (&candidates)[SIZE], int bits,
+                                                       int lane) {
     uint32_t found = 0, key = 0;
     int row = 0;
 #pragma unroll
@@ -136,7 +138,8 @@ static __global__ void __launch_bounds__(PLANES_THREADS)
     uint32_t *planes = (uint32_t *)planes_shared;
     const int channel = (int)(blockIdx.x % (unsigned)image.channels);
     const int64_t x0 = (int64_t)(blockIdx.x / (unsigned)image.channels) * 32;
-    for (int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * PLANES_ROWS; y0 < tile.out_rect.y1; y0 += (int64_t)gridDim.y * PLANES_ROWS) {
+    for (int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * PLANES_ROWS; y0 < tile.out_rect.y1;
+         y0 += (int64_t)gridDim.y * PLANES_ROWS) {
         const int rows = (int)min((int64_t)PLANES_ROWS, tile.out_rect.y1 - y0);
         const uint32_t first = planes_key(tile_in<T>(tile, y0)[x0 * image.channels + channel]);
         uint32_t differs = planes_load<T>(tile, image, planes, x0 - SIZE / 2, y0 - SIZE / 2, rows + SIZE - 1, channel, first);

@@ -9,10 +9,10 @@
  * memory as bits of samples, the same for all lanes; comparing with T is one operation a bit.
  *
  * A window's count S moves down by D = (sum of the row that comes) - (sum of the row that goes), made as a sum of ones and of
- * inverted ones by a tree in which no input of an adder is left unused. F(m) is the sum of m samples `in` and of m - 1 inverted samples
- * `nout`; F(2n) = F(n) + F(n) n columns on + nout(n - 1), where the latter is the carry into the adder, and
- * F(2n - 1) = F(n) + F(n) n - 1 columns on + ~in(n - 1) - 1. All adders are symmetric, inverting every input inverts every result, so that
- * with nout(size - 1) as one more carry F(size) is D + 2^LEVELS in the end, whatever the size. The first rows come by twos: with the
+ * inverted ones by a tree in which no input of an adder is left unused. F(m) is the sum of m samples `in` and of m - 1 inverted
+ * samples `nout`; F(2n) = F(n) + F(n) n columns on + nout(n - 1), where the latter is the carry into the adder, and F(2n - 1) =
+ * F(n) + F(n) n - 1 columns on + ~in(n - 1) - 1. All adders are symmetric, inverting every input inverts every result, so that with
+ * nout(size - 1) as one more carry F(size) is D + 2^LEVELS in the end, whatever the size. The first rows come by twos: with the
  * second not inverted F is the sum of both, less `size`. */
 #ifndef MEDIAN_SLICES_CUH
 #define MEDIAN_SLICES_CUH
@@ -34,7 +34,8 @@ template <int WORDS> static __device__ __forceinline__ uint32_t slices_word(cons
     return i < WORDS ? a[i < WORDS ? i : 0] : 0;
 }
 
-/* 32 columns of a sliced number, `columns` to the right of word w. For LEAST = 0 columns may be up to 32, for others up to twice LEAST. */
+/* 32 columns of a sliced number, `columns` to the right of word w. For LEAST = 0 columns may be up to 32, for others up to twice
+ * LEAST. */
 template <int WORDS, int LEAST>
 static __device__ __forceinline__ uint32_t slices_shift(const uint32_t (&a)[WORDS], int w, int columns) {
     uint32_t x = slices_word(a, w + LEAST / 32), y = slices_word(a, w + LEAST / 32 + 1);
@@ -150,8 +151,8 @@ static __device__ __forceinline__ void slices_step(const struct median_slices &l
 }
 
 /* Stores bit `bit` ... of one row's results; a lane gives `above`, where the median is above its threshold, and its threshold is
- * `number` + 1 units of the lowest bit above the bottom: a bit of the result is the parity of the thresholds below it that are multiples of
- * it. */
+ * `number` + 1 units of the lowest bit above the bottom: a bit of the result is the parity of the thresholds below it that are
+ * multiples of it. */
 template <int WORDS, int BITS>
 static __device__ __forceinline__ void slices_reduce(uint32_t *results, const uint32_t (&above)[WORDS], int number, bool more,
                                                      int lane) {
@@ -170,7 +171,8 @@ static __device__ __forceinline__ void slices_reduce(uint32_t *results, const ui
     }
 }
 
-/* Counts for one threshold a lane, over the whole tile. Returns where (FIRST) the range that ends at the lane's threshold occurs. */
+/* Counts for one threshold a lane, over the whole tile. Returns where (FIRST) the range that ends at the lane's threshold occurs.
+ */
 template <int LEVELS, int WORDS, bool FIRST>
 static __device__ __forceinline__ bool slices_pass(const struct median_slices &launch, const uint32_t *bits, uint32_t *results,
                                                    int rows, const uint32_t (&valid)[WORDS], uint32_t threshold, bool more,
@@ -212,7 +214,8 @@ static __device__ __forceinline__ bool slices_pass(const struct median_slices &l
     return found != 0;
 }
 
-/* A warp makes the medians of one channel in a tile of WORDS * 32 - size + 1 columns. Sizes are from 2^(LEVELS - 1) + 1 to 2^LEVELS - 1. */
+/* A warp makes the medians of one channel in a tile of WORDS * 32 - size + 1 columns. Sizes are from 2^(LEVELS - 1) + 1 to 2^LEVELS
+ * - 1. */
 template <int LEVELS, int WORDS>
 static __global__ void __launch_bounds__(32)
     median_slices_tile(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct median_slices launch) {

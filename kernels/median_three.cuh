@@ -3,16 +3,16 @@
  * away.
  *
  * Bytes moved: in (rows + 2) / rows times and out once. Operations for a register of results: a column takes 5 (two rows share
- * the order of the samples between them), a result 9; for 8 results of u8 in pairs and one channel 122, for 4 of other types 66, besides what makes
- * pairs of samples. */
+ * the order of the samples between them), a result 9; for 8 results of u8 in pairs and one channel 122, for 4 of other types 66,
+ * besides what makes pairs of samples. */
 #ifndef MEDIAN_THREE_CUH
 #define MEDIAN_THREE_CUH
 #include "median_key.cuh"
 
 #define THREE_ROWS 4 /* at a time */
 
-/* Rows lie in registers: MARGIN words of the left neighbour, four of the thread's own, MARGIN of the right neighbour. at() makes the
- * register of column i, put() the words of all results. */
+/* Rows lie in registers: MARGIN words of the left neighbour, four of the thread's own, MARGIN of the right neighbour. at() makes
+ * the register of column i, put() the words of all results. */
 template <typename T, int CHANNELS> struct three_row;
 
 template <int CHANNELS> struct three_row<uint8_t, CHANNELS> {
@@ -26,7 +26,8 @@ template <int CHANNELS> struct three_row<uint8_t, CHANNELS> {
     static __device__ __forceinline__ uint4 put(const uint32_t (&r)[keys]) {
         const uint32_t a = __byte_perm(r[0], r[1], 0x6240), b = __byte_perm(r[2], r[3], 0x6240);
         const uint32_t c = __byte_perm(r[4], r[5], 0x6240), d = __byte_perm(r[6], r[7], 0x6240);
-        return make_uint4(__byte_perm(a, b, 0x5410), __byte_perm(c, d, 0x5410), __byte_perm(a, b, 0x7632), __byte_perm(c, d, 0x7632));
+        return make_uint4(__byte_perm(a, b, 0x5410), __byte_perm(c, d, 0x5410), __byte_perm(a, b, 0x7632),
+                          __byte_perm(c, d, 0x7632));
     }
 };
 
@@ -69,8 +70,8 @@ static __device__ __noinline__ uint32_t three_fetch(const window_image &image, c
 
 /* COUNT rows from row y on into registers, for the strip from sample s on. */
 template <typename T, int CHANNELS, int COUNT>
-static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, const window_image &image, int64_t s, int64_t y, int lane,
-                                                  uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin]) {
+static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, const window_image &image, int64_t s, int64_t y,
+                                                  int lane, uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin]) {
     typedef three_row<T, CHANNELS> R;
     const int span = 16 / (int)sizeof(T), per_word = 4 / (int)sizeof(T), margin = R::margin;
     const int64_t length = image.width * CHANNELS, side = lane ? s + span : s - margin * per_word;
@@ -105,7 +106,7 @@ static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, cons
         for (int j = 0; j < COUNT; j++)
 #pragma unroll
             for (int k = 0; k < margin; k++)
-                beside[j][k] = inside ? *(const uint32_t *)(from[j] + side + k * per_word)
+                beside[j][k] = inside                         ? *(const uint32_t *)(from[j] + side + k * per_word)
                                : side < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], side + k * per_word)
                                                               : 0;
     }

@@ -2,8 +2,8 @@
  * median_SIZE.cu, with SIZE defined.
  *
  * A block makes TREE_ROWS rows of TREE_COLUMNS columns of keys; a key holds one sample of f32, or of narrower types two that lie
- * TREE_COLUMNS apart. It puts the keys of all windows into shared memory, sorts every column of every pair of rows, joins them by fours,
- * and then each thread makes a tile of 4 x 2 keys in registers. */
+ * TREE_COLUMNS apart. It puts the keys of all windows into shared memory, sorts every column of every pair of rows, joins them by
+ * fours, and then each thread makes a tile of 4 x 2 keys in registers. */
 #ifndef SIZE
 #error "SIZE must be defined"
 #endif
@@ -28,8 +28,8 @@
 #define TREE_MIN3(a, b, c) v[a] = P::least(v[a], v[b], v[c]);
 #define TREE_COPY(to, from) v[to] = v[from];
 
-/* Shared memory in keys: raw[row][column], columns[pair of rows][place][column], joins[pair of rows][place][join]. The pitches are such
- * that the two pairs of rows of a warp lie in different banks. */
+/* Shared memory in keys: raw[row][column], columns[pair of rows][place][column], joins[pair of rows][place][join]. The pitches are
+ * such that the two pairs of rows of a warp lie in different banks. */
 struct tree_layout {
     static const int height = SIZE - 1, across = TREE_COLUMNS + SIZE - 1, down = TREE_ROWS + SIZE - 1;
     static const int raw_pitch = across | 1, raw = down * raw_pitch;
@@ -61,7 +61,8 @@ template <> struct tree_sample<float> {
 /* Fills raw; `place` is room for as many columns as the block reads. */
 template <typename P>
 static __device__ __forceinline__ void tree_load(const imgpipe_tile &tile, const window_image &image, typename P::key *raw,
-                                                 int64_t *place, const typename P::sample **rows, int64_t x0, int64_t y0, int channel) {
+                                                 int64_t *place, const typename P::sample **rows, int64_t x0, int64_t y0,
+                                                 int channel) {
     typedef typename P::sample T;
     typedef tree_layout L;
     const int count = (tree_sample<T>::count - 1) * TREE_COLUMNS + L::across, thread = (int)threadIdx.x;
@@ -88,7 +89,7 @@ static __device__ __forceinline__ void tree_load(const imgpipe_tile &tile, const
 }
 
 #define TREE_SAMPLE(wire, place) v[wire] = raw[(2 * pair + 1 + (place)) * L::raw_pitch + column];
-#define TREE_OUT(wire, place) columns[pair * L::column_pitch + (place) * L::across + column] = v[wire];
+#define TREE_OUT(wire, place) columns[pair * L::column_pitch + (place)*L::across + column] = v[wire];
 template <typename P> static __device__ __forceinline__ void tree_columns(const typename P::key *raw, typename P::key *columns) {
     typedef typename P::key key;
     typedef tree_layout L;
@@ -103,8 +104,8 @@ template <typename P> static __device__ __forceinline__ void tree_columns(const 
 #undef TREE_SAMPLE
 #undef TREE_OUT
 
-#define TREE_COLUMN(wire, i, place) v[wire] = columns[pair * L::column_pitch + (place) * L::across + 4 * join + 3 + (i)];
-#define TREE_OUT(wire, place) joins[pair * L::join_pitch + (place) * L::per_row + join] = v[wire];
+#define TREE_COLUMN(wire, i, place) v[wire] = columns[pair * L::column_pitch + (place)*L::across + 4 * join + 3 + (i)];
+#define TREE_OUT(wire, place) joins[pair * L::join_pitch + (place)*L::per_row + join] = v[wire];
 template <typename P> static __device__ __forceinline__ void tree_joins(const typename P::key *columns, typename P::key *joins) {
     typedef typename P::key key;
     typedef tree_layout L;
@@ -120,8 +121,8 @@ template <typename P> static __device__ __forceinline__ void tree_joins(const ty
 #undef TREE_OUT
 
 /* `columns` and `joins` start at the tile's left edge in its pair of rows. */
-#define TREE_JOINED(wire, i, place) v[wire] = joins[(place) * L::per_row + (i)];
-#define TREE_COLUMN(wire, x, place) v[wire] = columns[(place) * L::across + (x)];
+#define TREE_JOINED(wire, i, place) v[wire] = joins[(place)*L::per_row + (i)];
+#define TREE_COLUMN(wire, x, place) v[wire] = columns[(place)*L::across + (x)];
 #define TREE_OUT(wire, place) core[place] = v[wire];
 template <typename P>
 static __device__ __forceinline__ void tree_core(const typename P::key *columns, const typename P::key *joins,
@@ -148,16 +149,16 @@ static __device__ __forceinline__ void tree_row(const typename P::key *raw, type
 #undef TREE_OUT
 
 /* Two by two medians of the left (0) or right (1) half. */
-#define TREE_X(i) ((i) < 2 ? (i) + 1 + (SIZE - 1) * half : ((i) - 2) * SIZE + 2 * half)
+#define TREE_X(i) ((i) < 2 ? (i) + 1 + (SIZE - 1) * half : ((i)-2) * SIZE + 2 * half)
 #define TREE_KEPT(wire, place) v[wire] = core[place];
-#define TREE_COLUMN(wire, i, place) v[wire] = columns[(place) * L::across + TREE_X(i)];
+#define TREE_COLUMN(wire, i, place) v[wire] = columns[(place)*L::across + TREE_X(i)];
 #define TREE_ROW(wire, y, place) v[wire] = rows[y][place];
 #define TREE_SAMPLE(wire, i, y) v[wire] = raw[(y) * (SIZE * L::raw_pitch) + TREE_X(i)];
 #define TREE_OUT(wire, x, y) medians[y][x] = v[wire];
 template <typename P>
-static __device__ __forceinline__ void tree_half(const typename P::key *raw, const typename P::key *columns,
-                                                 const typename P::key (&core)[TREE_CORE], const typename P::key (&rows)[2][SIZE - 3],
-                                                 int half, typename P::key (&medians)[2][2]) {
+static __device__ __forceinline__ void
+tree_half(const typename P::key *raw, const typename P::key *columns, const typename P::key (&core)[TREE_CORE],
+          const typename P::key (&rows)[2][SIZE - 3], int half, typename P::key (&medians)[2][2]) {
     typedef typename P::key key;
     typedef tree_layout L;
     key v[TREE_WIRES(HALF)];
@@ -189,7 +190,9 @@ static __device__ __forceinline__ void tree_store(const window_image &image, typ
 }
 
 template <typename P>
-static __global__ void __launch_bounds__(TREE_THREADS, SIZE < 11 ? 4 : SIZE < 13 ? 3 : 2)
+static __global__ void __launch_bounds__(TREE_THREADS, SIZE < 11   ? 4
+                                                       : SIZE < 13 ? 3
+                                                                   : 2)
     median_tree(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct window_image image) {
     typedef typename P::sample T;
     typedef typename P::key key;
@@ -202,7 +205,8 @@ static __global__ void __launch_bounds__(TREE_THREADS, SIZE < 11 ? 4 : SIZE < 13
     const int channel = (int)(blockIdx.x % (unsigned)image.channels), across = TREE_COLUMNS * tree_sample<T>::count;
     const int64_t x0 = (int64_t)(blockIdx.x / (unsigned)image.channels) * across;
     const int t = (int)threadIdx.x % (TREE_COLUMNS / 4), pair = (int)threadIdx.x / (TREE_COLUMNS / 4);
-    for (int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * TREE_ROWS; y0 < tile.out_rect.y1; y0 += (int64_t)gridDim.y * TREE_ROWS) {
+    for (int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * TREE_ROWS; y0 < tile.out_rect.y1;
+         y0 += (int64_t)gridDim.y * TREE_ROWS) {
         tree_load<P>(tile, image, raw, place, rows, x0, y0, channel);
         tree_columns<P>(raw, columns);
         tree_joins<P>(columns, joins);
