@@ -19,9 +19,6 @@
 #define SIZE 5
 #include "median_tile.cuh"
 #undef SIZE
-#define SIZE 7
-#include "median_tile.cuh"
-#undef SIZE
 #undef MEDIAN_MM
 #undef MEDIAN_MIN
 #undef MEDIAN_MAX
@@ -213,7 +210,7 @@ static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const 
     switch (((const struct median_data *)stage->data)->size) {
     case 3: return median_three_cuda(stage, outside, tiles, count, stream);
     case 5: return median_window_launch<median_net_5<P>, P>(stage, outside, tiles, count, stream);
-    case 7: return median_window_launch<median_net_7<P>, P>(stage, outside, tiles, count, stream);
+    case 7: return median_tree_cuda_7(stage, outside, tiles, count, stream);
     case 9: return median_tree_cuda_9(stage, outside, tiles, count, stream);
     case 11: return median_tree_cuda_11(stage, outside, tiles, count, stream);
     case 13: return median_tree_cuda_13(stage, outside, tiles, count, stream);

@@ -51,6 +51,7 @@ int median_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count
 #ifdef __cplusplus
 /* By networks in files of their own; `outside` is the key of the constant border. */
 int median_three_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
+int median_tree_cuda_7(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
 int median_tree_cuda_9(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
 int median_tree_cuda_11(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
 int median_tree_cuda_13(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);

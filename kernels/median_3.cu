@@ -1,14 +1,14 @@
 /* The launcher of median_three.cuh. */
 #include "median_three.cuh"
 
-#define THREE_STRIP 16 /* rows that a warp makes, fewer where the image is small */
+#define THREE_STRIP 16 /* rows that a block makes, fewer where the image is small */
 
 template <typename T, int CHANNELS>
 static void three_grid(const struct tile_jobs &jobs, int n, const window_image &image, int rows, cudaStream_t stream) {
-    const int64_t across = 32 * window_chunk<T>::samples, blocks = (tile_rows(jobs.tile, n) + 4 * rows - 1) / (4 * rows);
+    const int64_t across = THREE_THREADS * window_chunk<T>::samples, blocks = (tile_rows(jobs.tile, n) + rows - 1) / rows;
     const dim3 grid((unsigned)((image.width * CHANNELS + across - 1) / across), (unsigned)(blocks < 65535 ? blocks : 65535),
                     (unsigned)n);
-    median_three<T, CHANNELS><<<grid, 128, 0, stream>>>(jobs, image, rows);
+    median_three<T, CHANNELS><<<grid, THREE_THREADS, 0, stream>>>(jobs, image, rows);
 }
 
 template <typename T>

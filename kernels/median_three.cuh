@@ -10,6 +10,7 @@
 #include "median_key.cuh"
 
 #define THREE_ROWS 4 /* at a time */
+#define THREE_THREADS 128
 
 /* Rows lie in registers: MARGIN words of the left neighbour, four of the thread's own, MARGIN of the right neighbour. at() makes
  * the register of column i, put() the words of all results. */
@@ -46,11 +47,18 @@ template <int CHANNELS> struct three_row<uint16_t, CHANNELS> {
 
 template <int CHANNELS> struct three_row<float, CHANNELS> {
     static const int margin = CHANNELS, keys = 4;
-    static __device__ __forceinline__ uint32_t convert(uint32_t word) { return (uint32_t)median_key(__uint_as_float(word)); }
+    /* Keys of their own: adding zero makes -0 to +0 and every NaN to 0x7fffffff (PTX ISA, add), which is the greatest; then negative
+     * numbers have all bits but the sign inverted. */
+    static __device__ __forceinline__ uint32_t convert(uint32_t word) {
+        const uint32_t bits = __float_as_uint(__uint_as_float(word) + 0.0f);
+        return bits ^ ((uint32_t)((int32_t)bits >> 31) & 0x7fffffffu);
+    }
+    static __device__ __forceinline__ uint32_t back(int32_t key) {
+        return (uint32_t)min(key ^ ((key >> 31) & 0x7fffffff), 0x7fc00000);
+    }
     static __device__ __forceinline__ int32_t at(const uint32_t (&row)[4 + 2 * margin], int i) { return (int32_t)row[i + margin]; }
     static __device__ __forceinline__ uint4 put(const int32_t (&r)[keys]) {
-        return make_uint4(__float_as_uint(median_from_key(r[0])), __float_as_uint(median_from_key(r[1])),
-                          __float_as_uint(median_from_key(r[2])), __float_as_uint(median_from_key(r[3])));
+        return make_uint4(back(r[0]), back(r[1]), back(r[2]), back(r[3]));
     }
 };
 
@@ -68,10 +76,16 @@ static __device__ __noinline__ uint32_t three_fetch(const window_image &image, c
     return word;
 }
 
-/* COUNT rows from row y on into registers, for the strip from sample s on. */
+/* A chunk that the row ends in: kept out of the loop. */
+template <typename T> static __device__ __noinline__ void three_store_some(T *row, int64_t s, int64_t length, uint4 words) {
+    window_store_chunk<T>(row, s, length, words);
+}
+
+/* COUNT rows from row y on into registers, for the strip from sample s on; `inside` where the strip ends inside the row. What is
+ * computed of y is the same for the whole block, and done once a warp. */
 template <typename T, int CHANNELS, int COUNT>
-static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, const window_image &image, int64_t s, int64_t y,
-                                                  int lane, uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin]) {
+static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, const window_image &image, int64_t s, bool inside,
+                                                  int64_t y, int lane, uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin]) {
     typedef three_row<T, CHANNELS> R;
     const int span = 16 / (int)sizeof(T), per_word = 4 / (int)sizeof(T), margin = R::margin;
     const int64_t length = image.width * CHANNELS, side = lane ? s + span : s - margin * per_word;
@@ -87,7 +101,7 @@ static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, cons
         from[j] = row < 0 ? (const T *)0 : tile_in<T>(tile, row);
         all = all && row >= 0;
     }
-    if (all && s + span <= length) {
+    if (all && inside) {
 #pragma unroll
         for (int j = 0; j < COUNT; j++) {
             const uint4 own = *(const uint4 *)(from[j] + s);
@@ -101,15 +115,21 @@ static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, cons
                 rows[j][margin + k] = s < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], s + k * per_word) : 0;
     }
     if (outer) {
-        const bool inside = all && side >= 0 && side + margin * per_word <= length;
+        if (all && side >= 0 && side + margin * per_word <= length) {
 #pragma unroll
-        for (int j = 0; j < COUNT; j++)
+            for (int j = 0; j < COUNT; j++)
 #pragma unroll
-            for (int k = 0; k < margin; k++)
-                beside[j][k] = inside                         ? *(const uint32_t *)(from[j] + side + k * per_word)
-                               : side < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], side + k * per_word)
-                                                              : 0;
+                for (int k = 0; k < margin; k++) beside[j][k] = *(const uint32_t *)(from[j] + side + k * per_word);
+        } else {
+#pragma unroll
+            for (int j = 0; j < COUNT; j++)
+#pragma unroll
+                for (int k = 0; k < margin; k++)
+                    beside[j][k] =
+                        side < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], side + k * per_word) : 0;
+        }
     }
+    __syncwarp();
 #pragma unroll
     for (int j = 0; j < COUNT; j++) {
 #pragma unroll
@@ -179,29 +199,34 @@ static __device__ __forceinline__ void three_rows(const uint32_t (*rows)[4 + 2 *
     }
 }
 
-/* A warp makes `rows` rows of a strip of 32 chunks. */
+/* A block makes `rows` rows of a strip of as many chunks as it has threads. */
 template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(128)
+static __global__ void __launch_bounds__(THREE_THREADS)
     median_three(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct window_image image, int rows) {
-    const int lane = (int)threadIdx.x % 32, width = 4 + 2 * three_row<T, CHANNELS>::margin;
+    const int lane = (int)threadIdx.x % 32, width = 4 + 2 * three_row<T, CHANNELS>::margin, span = window_chunk<T>::samples;
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    const int64_t s = ((int64_t)blockIdx.x * 32 + lane) * window_chunk<T>::samples, length = image.width * CHANNELS;
-    for (int64_t first = tile.out_rect.y0 + ((int64_t)blockIdx.y * 4 + threadIdx.x / 32) * rows; first < tile.out_rect.y1;
-         first += (int64_t)gridDim.y * 4 * rows) {
+    const int64_t s = ((int64_t)blockIdx.x * THREE_THREADS + threadIdx.x) * span, length = image.width * CHANNELS;
+    const bool inside = s + span <= length;
+    for (int64_t first = tile.out_rect.y0 + (int64_t)blockIdx.y * rows; first < tile.out_rect.y1; first += (int64_t)gridDim.y * rows) {
         const int64_t last = min(first + rows, tile.out_rect.y1);
         uint32_t in[THREE_ROWS + 2][width];
-        three_load<T, CHANNELS, 2>(tile, image, s, first - 1, lane, in + THREE_ROWS);
+        three_load<T, CHANNELS, 2>(tile, image, s, inside, first - 1, lane, in + THREE_ROWS);
 #pragma unroll 1
         for (int64_t y = first; y < last; y += THREE_ROWS) {
             uint4 out[THREE_ROWS];
 #pragma unroll
             for (int k = 0; k < width; k++) in[0][k] = in[THREE_ROWS][k], in[1][k] = in[THREE_ROWS + 1][k];
-            three_load<T, CHANNELS, THREE_ROWS>(tile, image, s, y + 1, lane, in + 2);
+            three_load<T, CHANNELS, THREE_ROWS>(tile, image, s, inside, y + 1, lane, in + 2);
             three_rows<T, CHANNELS>(in, out);
-            if (s >= length) continue;
+            if (inside) {
 #pragma unroll
-            for (int j = 0; j < THREE_ROWS; j++)
-                if (y + j < last) window_store_chunk<T>(tile_out<T>(tile, y + j), s, length, out[j]);
+                for (int j = 0; j < THREE_ROWS; j++)
+                    if (y + j < last) *(uint4 *)(tile_out<T>(tile, y + j) + s) = out[j];
+            } else if (s < length) {
+#pragma unroll
+                for (int j = 0; j < THREE_ROWS; j++)
+                    if (y + j < last) three_store_some<T>(tile_out<T>(tile, y + j), s, length, out[j]);
+            }
         }
     }
 }

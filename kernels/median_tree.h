@@ -14,6 +14,86 @@
 #ifndef MEDIAN_TREE_H
 #define MEDIAN_TREE_H
 
+/* ---- 7 x 7 */
+#define MEDIAN_CORE_7 24
+/* 24 operations */
+#define MEDIAN_TREE_COLUMN_WIRES_7 6
+#define MEDIAN_TREE_COLUMN_7(MM, MIN, MAX, SAMPLE, OUT)                                                                        \
+    SAMPLE(0, 0) SAMPLE(1, 1) SAMPLE(2, 2) SAMPLE(3, 3) SAMPLE(4, 4) SAMPLE(5, 5) MM(0, 1) MM(0, 2) MM(1, 2) MM(3, 4) MM(3, 5) \
+    MM(4, 5) MM(0, 3) MM(2, 5) MM(2, 3) MM(1, 4) MM(1, 2) MM(4, 3) OUT(0, 0) OUT(1, 1) OUT(2, 2) OUT(4, 3) OUT(3, 4) OUT(5, 5)
+/* 158 operations */
+#define MEDIAN_TREE_JOIN_WIRES_7 24
+#define MEDIAN_TREE_JOIN_7(MM, MIN, MAX, COLUMN, OUT)                                                                            \
+    COLUMN(0, 0, 0) COLUMN(1, 0, 1) COLUMN(2, 0, 2) COLUMN(3, 0, 3) COLUMN(4, 0, 4) COLUMN(5, 0, 5) COLUMN(6, 1, 0)              \
+    COLUMN(7, 1, 1) COLUMN(8, 1, 2) COLUMN(9, 1, 3) COLUMN(10, 1, 4) COLUMN(11, 1, 5) COLUMN(12, 2, 0) COLUMN(13, 2, 1)          \
+    COLUMN(14, 2, 2) COLUMN(15, 2, 3) COLUMN(16, 2, 4) COLUMN(17, 2, 5) COLUMN(18, 3, 0) COLUMN(19, 3, 1) COLUMN(20, 3, 2)       \
+    COLUMN(21, 3, 3) COLUMN(22, 3, 4) COLUMN(23, 3, 5) MM(0, 6) MM(4, 10) MM(4, 6) MM(2, 8) MM(2, 4) MM(8, 6) MM(1, 7) MM(5, 11) \
+    MM(5, 7) MM(3, 9) MM(3, 5) MM(9, 7) MM(1, 2) MM(3, 4) MM(5, 8) MM(9, 6) MM(7, 10) MM(12, 18) MM(16, 22) MM(16, 18)           \
+    MM(14, 20) MM(14, 16) MM(20, 18) MM(13, 19) MM(17, 23) MM(17, 19) MM(15, 21) MM(15, 17) MM(21, 19) MM(13, 14) MM(15, 16)     \
+    MM(17, 20) MM(21, 18) MM(19, 22) MM(0, 12) MM(6, 18) MM(6, 12) MM(4, 16) MM(4, 6) MM(16, 12) MM(2, 14) MM(10, 22) MM(10, 14) \
+    MM(8, 20) MM(8, 10) MM(20, 14) MM(2, 4) MM(8, 6) MM(10, 16) MM(20, 12) MM(14, 18) MM(1, 13) MM(7, 19) MM(7, 13) MM(5, 17)    \
+    MM(5, 7) MM(17, 13) MM(3, 15) MM(11, 23) MM(11, 15) MM(9, 21) MM(9, 11) MM(21, 15) MM(3, 5) MM(9, 7) MM(11, 17) MM(21, 13)   \
+    MM(15, 19) MM(1, 2) MM(3, 4) MM(5, 8) MM(9, 6) MM(7, 10) MM(11, 16) MM(17, 20) MM(21, 12) MM(13, 14) MM(15, 18) MM(19, 22)   \
+    OUT(0, 0) OUT(1, 1) OUT(2, 2) OUT(3, 3) OUT(4, 4) OUT(5, 5) OUT(8, 6) OUT(9, 7) OUT(6, 8) OUT(7, 9) OUT(10, 10) OUT(11, 11)  \
+    OUT(16, 12) OUT(17, 13) OUT(20, 14) OUT(21, 15) OUT(12, 16) OUT(13, 17) OUT(14, 18) OUT(15, 19) OUT(18, 20) OUT(19, 21)      \
+    OUT(22, 22) OUT(23, 23)
+/* 10 operations */
+#define MEDIAN_TREE_ROW_WIRES_7 4
+#define MEDIAN_TREE_ROW_7(MM, MIN, MAX, SAMPLE, OUT)                                                                     \
+    SAMPLE(0, 0) SAMPLE(1, 1) SAMPLE(2, 2) SAMPLE(3, 3) MM(0, 1) MM(2, 3) MM(0, 2) MM(1, 3) MM(1, 2) OUT(0, 0) OUT(1, 1) \
+    OUT(2, 2) OUT(3, 3)
+/* 0 operations */
+#define MEDIAN_TREE_CORE_WIRES_7 24
+#define MEDIAN_TREE_CORE_7(MM, MIN, MAX, JOINED, COLUMN, OUT)                                                                 \
+    JOINED(0, 0, 0) JOINED(1, 0, 1) JOINED(2, 0, 2) JOINED(3, 0, 3) JOINED(4, 0, 4) JOINED(5, 0, 5) JOINED(6, 0, 6)           \
+    JOINED(7, 0, 7) JOINED(8, 0, 8) JOINED(9, 0, 9) JOINED(10, 0, 10) JOINED(11, 0, 11) JOINED(12, 0, 12) JOINED(13, 0, 13)   \
+    JOINED(14, 0, 14) JOINED(15, 0, 15) JOINED(16, 0, 16) JOINED(17, 0, 17) JOINED(18, 0, 18) JOINED(19, 0, 19)               \
+    JOINED(20, 0, 20) JOINED(21, 0, 21) JOINED(22, 0, 22) JOINED(23, 0, 23) OUT(0, 0) OUT(1, 1) OUT(2, 2) OUT(3, 3) OUT(4, 4) \
+    OUT(5, 5) OUT(6, 6) OUT(7, 7) OUT(8, 8) OUT(9, 9) OUT(10, 10) OUT(11, 11) OUT(12, 12) OUT(13, 13) OUT(14, 14) OUT(15, 15) \
+    OUT(16, 16) OUT(17, 17) OUT(18, 18) OUT(19, 19) OUT(20, 20) OUT(21, 21) OUT(22, 22) OUT(23, 23)
+/* 338 operations */
+#define MEDIAN_TREE_HALF_WIRES_7 136
+#define MEDIAN_TREE_HALF_7(MM, MIN, MAX, CORE, COLUMN, ROW, SAMPLE, COPY, MIN3, OUT)                                             \
+    CORE(0, 0) CORE(1, 1) CORE(2, 2) CORE(3, 3) CORE(4, 4) CORE(5, 5) CORE(6, 6) CORE(7, 7) CORE(8, 8) CORE(9, 9) CORE(10, 10)   \
+    CORE(11, 11) CORE(12, 12) CORE(13, 13) CORE(14, 14) CORE(15, 15) CORE(16, 16) CORE(17, 17) CORE(18, 18) CORE(19, 19)         \
+    CORE(20, 20) CORE(21, 21) CORE(22, 22) CORE(23, 23) COLUMN(24, 0, 0) COLUMN(25, 0, 1) COLUMN(26, 0, 2) COLUMN(27, 0, 3)      \
+    COLUMN(28, 0, 4) COLUMN(29, 0, 5) COLUMN(30, 1, 0) COLUMN(31, 1, 1) COLUMN(32, 1, 2) COLUMN(33, 1, 3) COLUMN(34, 1, 4)       \
+    COLUMN(35, 1, 5) MM(24, 30) MM(28, 34) MM(28, 30) MM(26, 32) MM(26, 28) MM(32, 30) MM(25, 31) MM(29, 35) MM(29, 31)          \
+    MM(27, 33) MM(27, 29) MM(33, 31) MM(25, 26) MM(27, 28) MM(29, 32) MM(33, 30) MM(31, 34) MAX(0, 24) MM(16, 24) MM(8, 30)      \
+    MAX(8, 16) MIN(30, 24) MAX(4, 28) MIN(20, 28) MM(12, 20) MM(12, 16) MM(20, 30) MAX(2, 26) MM(18, 26) MM(10, 34) MM(10, 18)   \
+    MIN(34, 26) MM(6, 32) MIN(22, 32) MM(14, 22) MAX(6, 10) MM(14, 18) MIN(22, 34) MAX(10, 12) MM(14, 16) MM(18, 20) MM(22, 30)  \
+    MAX(1, 25) MM(17, 25) MM(9, 31) MAX(9, 17) MIN(31, 25) MAX(5, 29) MIN(21, 29) MM(13, 21) MM(13, 17) MM(21, 31) MAX(3, 27)    \
+    MM(19, 27) MM(11, 35) MM(11, 19) MIN(35, 27) MM(7, 33) MIN(23, 33) MM(15, 23) MAX(7, 11) MM(15, 19) MIN(23, 35) MM(11, 13)   \
+    MM(15, 17) MM(19, 21) MIN(23, 31) MM(11, 12) MM(13, 14) MM(15, 16) MM(17, 18) MM(19, 20) MM(21, 22) MM(23, 30)               \
+    SAMPLE(36, 0, 0) SAMPLE(37, 1, 0) MM(36, 37) ROW(38, 0, 0) ROW(39, 0, 1) ROW(40, 0, 2) ROW(41, 0, 3) MM(38, 36) MM(40, 36)   \
+    MM(39, 37) MM(41, 37) MM(39, 40) MM(41, 36) COPY(42, 11) COPY(43, 12) COPY(44, 13) COPY(45, 14) COPY(46, 15) COPY(47, 16)    \
+    COPY(48, 17) COPY(49, 18) COPY(50, 19) COPY(51, 20) COPY(52, 21) COPY(53, 22) COPY(54, 23) COPY(55, 30) MAX(42, 38)          \
+    MM(50, 38) MM(46, 36) MIN(54, 36) MAX(46, 50) MM(54, 38) MAX(44, 40) MM(52, 40) MM(48, 52) MM(48, 50) MM(52, 54) MIN(40, 38) \
+    MAX(43, 39) MM(51, 39) MM(47, 37) MIN(55, 37) MM(47, 51) MIN(55, 39) MM(45, 41) MIN(53, 41) MM(49, 53) MAX(45, 47)           \
+    MM(49, 51) MM(53, 55) MAX(47, 48) MM(49, 50) MM(51, 52) MM(53, 54) MIN(55, 40) SAMPLE(56, 2, 0) COLUMN(57, 2, 0)             \
+    COLUMN(58, 2, 1) COLUMN(59, 2, 2) COLUMN(60, 2, 3) COLUMN(61, 2, 4) COLUMN(62, 2, 5) MM(57, 56) MM(61, 56) MM(59, 61)        \
+    MM(58, 59) MM(60, 61) MM(62, 56) COPY(63, 48) COPY(64, 49) COPY(65, 50) COPY(66, 51) COPY(67, 52) COPY(68, 53) COPY(69, 54)  \
+    COPY(70, 55) MAX(56, 63) MAX(62, 64) MAX(61, 65) MAX(60, 66) MAX(59, 67) MAX(58, 68) MAX(57, 69) MIN3(63, 64, 65)            \
+    MIN3(66, 67, 68) MIN(69, 70) MIN3(63, 66, 69) OUT(63, 0, 0) SAMPLE(71, 3, 0) COLUMN(72, 3, 0) COLUMN(73, 3, 1)               \
+    COLUMN(74, 3, 2) COLUMN(75, 3, 3) COLUMN(76, 3, 4) COLUMN(77, 3, 5) MM(72, 71) MM(76, 71) MM(74, 76) MM(73, 74) MM(75, 76)   \
+    MM(77, 71) COPY(78, 48) COPY(79, 49) COPY(80, 50) COPY(81, 51) COPY(82, 52) COPY(83, 53) COPY(84, 54) COPY(85, 55)           \
+    MAX(71, 78) MAX(77, 79) MAX(76, 80) MAX(75, 81) MAX(74, 82) MAX(73, 83) MAX(72, 84) MIN3(78, 79, 80) MIN3(81, 82, 83)        \
+    MIN(84, 85) MIN3(78, 81, 84) OUT(78, 1, 0) SAMPLE(86, 0, 1) SAMPLE(87, 1, 1) MM(86, 87) ROW(88, 1, 0) ROW(89, 1, 1)          \
+    ROW(90, 1, 2) ROW(91, 1, 3) MM(88, 86) MM(90, 86) MM(89, 87) MM(91, 87) MM(89, 90) MM(91, 86) COPY(92, 11) COPY(93, 12)      \
+    COPY(94, 13) COPY(95, 14) COPY(96, 15) COPY(97, 16) COPY(98, 17) COPY(99, 18) COPY(100, 19) COPY(101, 20) COPY(102, 21)      \
+    COPY(103, 22) COPY(104, 23) COPY(105, 30) MAX(92, 88) MM(100, 88) MM(96, 86) MIN(104, 86) MAX(96, 100) MM(104, 88)           \
+    MAX(94, 90) MM(102, 90) MM(98, 102) MM(98, 100) MM(102, 104) MIN(90, 88) MAX(93, 89) MM(101, 89) MM(97, 87) MIN(105, 87)     \
+    MM(97, 101) MIN(105, 89) MM(95, 91) MIN(103, 91) MM(99, 103) MAX(95, 97) MM(99, 101) MM(103, 105) MAX(97, 98) MM(99, 100)    \
+    MM(101, 102) MM(103, 104) MIN(105, 90) SAMPLE(106, 2, 1) COLUMN(107, 2, 0) COLUMN(108, 2, 1) COLUMN(109, 2, 2)               \
+    COLUMN(110, 2, 3) COLUMN(111, 2, 4) COLUMN(112, 2, 5) MM(107, 106) MM(111, 106) MM(109, 111) MM(108, 109) MM(110, 111)       \
+    MM(112, 106) COPY(113, 98) COPY(114, 99) COPY(115, 100) COPY(116, 101) COPY(117, 102) COPY(118, 103) COPY(119, 104)          \
+    COPY(120, 105) MAX(106, 113) MAX(112, 114) MAX(111, 115) MAX(110, 116) MAX(109, 117) MAX(108, 118) MAX(107, 119)             \
+    MIN3(113, 114, 115) MIN3(116, 117, 118) MIN(119, 120) MIN3(113, 116, 119) OUT(113, 0, 1) SAMPLE(121, 3, 1) COLUMN(122, 3, 0) \
+    COLUMN(123, 3, 1) COLUMN(124, 3, 2) COLUMN(125, 3, 3) COLUMN(126, 3, 4) COLUMN(127, 3, 5) MM(122, 121) MM(126, 121)          \
+    MM(124, 126) MM(123, 124) MM(125, 126) MM(127, 121) COPY(128, 98) COPY(129, 99) COPY(130, 100) COPY(131, 101) COPY(132, 102) \
+    COPY(133, 103) COPY(134, 104) COPY(135, 105) MAX(121, 128) MAX(127, 129) MAX(126, 130) MAX(125, 131) MAX(124, 132)           \
+    MAX(123, 133) MAX(122, 134) MIN3(128, 129, 130) MIN3(131, 132, 133) MIN(134, 135) MIN3(128, 131, 134) OUT(128, 1, 1)
+
 /* ---- 9 x 9 */
 #define MEDIAN_CORE_9 34
 /* 38 operations */

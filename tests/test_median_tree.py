@@ -16,7 +16,7 @@ import test_median_network as base
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 HEADER = os.path.join(ROOT, "kernels", "median_tree.h")
 GENERATOR = os.path.join(ROOT, "tools", "median_tree.py")
-SIZES = (9, 11, 13, 15)
+SIZES = (7, 9, 11, 13, 15)
 
 
 class Tree:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes kernels/median_tree.h: the networks by which kernels/median_tree.cuh takes medians of 9 x 9 to 15 x 15 samples.
+"""Makes kernels/median_tree.h: the networks by which kernels/median_tree.cuh takes medians of 7 x 7 to 15 x 15 samples.
 
     tools/median_tree.py [HEADER]        writes HEADER (default kernels/median_tree.h)
     tools/median_tree.py --check HEADER  exits with 1 if HEADER is not what would be written
@@ -20,7 +20,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import median_network  # noqa: E402
 
-SIZES = (9, 11, 13, 15)
+SIZES = (7, 9, 11, 13, 15)
 
 
 @functools.lru_cache(None)
