@@ -150,12 +150,11 @@ static __device__ __forceinline__ void slices_step(const struct median_slices &l
     }
 }
 
-/* Stores bit `bit` ... of one row's results; a lane gives `above`, where the median is above its threshold, and its threshold is
- * `number` + 1 units of the lowest bit above the bottom: a bit of the result is the parity of the thresholds below it that are
+/* Makes bits of one row's results, from results[0] on; a lane gives `above`, where the median is above its threshold, and its threshold
+ * is `number` + 1 units of the lowest bit above the bottom: a bit of the result is the parity of the thresholds below it that are
  * multiples of it. */
-template <int WORDS, int BITS>
-static __device__ __forceinline__ void slices_reduce(uint32_t *results, const uint32_t (&above)[WORDS], int number, bool more,
-                                                     int lane) {
+template <int WORDS, int BITS, bool ADD>
+static __device__ __forceinline__ void slices_reduce(uint32_t *results, const uint32_t (&above)[WORDS], int number, int lane) {
 #pragma unroll
     for (int b = 0; b < BITS; b++) {
         const uint32_t mask = (number + 1) & ((1 << b) - 1) ? 0u : 0xffffffffu;
@@ -165,20 +164,20 @@ static __device__ __forceinline__ void slices_reduce(uint32_t *results, const ui
         if (lane) continue;
 #pragma unroll
         for (int w = 0; w < WORDS; w += 4) {
-            uint4 *to = (uint4 *)(results + b * WORDS + w), old = more ? *to : make_uint4(0, 0, 0, 0);
+            uint4 *to = (uint4 *)(results + b * WORDS + w), old = ADD ? *to : make_uint4(0, 0, 0, 0);
             *to = make_uint4(old.x ^ parity[w], old.y ^ parity[w + 1], old.z ^ parity[w + 2], old.w ^ parity[w + 3]);
         }
     }
 }
 
-/* Counts for one threshold a lane, over the whole tile. Returns where (FIRST) the range that ends at the lane's threshold occurs.
- */
+/* Counts for one threshold a lane in `rows` rows. The FIRST pass makes the upper bits, clears the others, and returns in which rows the
+ * range of values that ends at the lane's threshold occurs: the first, and the last << 16; -1 if in none. */
 template <int LEVELS, int WORDS, bool FIRST>
-static __device__ __forceinline__ bool slices_pass(const struct median_slices &launch, const uint32_t *bits, uint32_t *results,
-                                                   int rows, const uint32_t (&valid)[WORDS], uint32_t threshold, bool more,
-                                                   int lane) {
+static __device__ __forceinline__ int slices_pass(const struct median_slices &launch, const uint32_t *bits, uint32_t *results,
+                                                  int rows, const uint32_t (&valid)[WORDS], uint32_t threshold, int lane) {
     const int size = launch.size, pairs = size / 2;
-    uint32_t limit[8], sum[2 * LEVELS][WORDS], found = 0;
+    uint32_t limit[8], sum[2 * LEVELS][WORDS];
+    int occurs = -1;
 #pragma unroll
     for (int j = 0; j < 8; j++) limit[j] = 0u - (threshold >> j & 1);
 #pragma unroll
@@ -201,17 +200,20 @@ static __device__ __forceinline__ bool slices_pass(const struct median_slices &l
         if (y < 0) continue;
         const uint32_t(&above)[WORDS] = sum[2 * LEVELS - 1];
         if (FIRST) {
+            uint32_t found = 0;
 #pragma unroll
             for (int w = 0; w < WORDS; w++) {
                 uint32_t before = __shfl_up_sync(0xffffffffu, above[w], 1);
                 found |= valid[w] & ~above[w] & (lane ? before : 0xffffffffu);
             }
-            slices_reduce<WORDS, 5>(results + (y * 8 + 3) * WORDS, above, lane, false, lane);
+            if (found) occurs = (occurs < 0 ? y : occurs & 0xffff) | y << 16;
+            slices_reduce<WORDS, 5, false>(results + (y * 8 + 3) * WORDS, above, lane, lane);
+            for (int k = lane; k < 3 * WORDS; k += 32) results[y * 8 * WORDS + k] = 0;
         } else {
-            slices_reduce<WORDS, 3>(results + y * 8 * WORDS, above, lane % 8, more, lane);
+            slices_reduce<WORDS, 3, true>(results + y * 8 * WORDS, above, lane % 8, lane);
         }
     }
-    return found != 0;
+    return occurs;
 }
 
 /* A warp makes the medians of one channel in a tile of WORDS * 32 - size + 1 columns. Sizes are from 2^(LEVELS - 1) + 1 to 2^LEVELS
@@ -233,16 +235,22 @@ static __global__ void __launch_bounds__(32)
         const int rows = (int)min((int64_t)launch.rows, tile.out_rect.y1 - y0);
         slices_load<WORDS>(tile, launch, bits, x0 - size / 2, y0 - size / 2, rows + size - 1, channel, lane);
         __syncwarp();
-        uint32_t ranges = __ballot_sync(0xffffffffu, slices_pass<LEVELS, WORDS, true>(launch, bits, results, rows, valid,
-                                                                                      (uint32_t)(8 * lane + 7), false, lane));
-        for (bool more = false; ranges; more = true) {
+        const int occurs = slices_pass<LEVELS, WORDS, true>(launch, bits, results, rows, valid, (uint32_t)(8 * lane + 7), lane);
+        __syncwarp();
+        uint32_t ranges = __ballot_sync(0xffffffffu, occurs >= 0);
+        while (ranges) {
             uint32_t threshold = 255; /* without effect */
+            int from = rows, to = 0;
 #pragma unroll
             for (int g = 0; g < 4; g++) {
-                if (ranges && lane / 8 == g) threshold = (uint32_t)(8 * (__ffs((int)ranges) - 1) + lane % 8);
+                const int range = __ffs((int)ranges) - 1, where = __shfl_sync(0xffffffffu, occurs, range < 0 ? 0 : range);
+                if (range < 0) continue;
+                if (lane / 8 == g) threshold = (uint32_t)(8 * range + lane % 8);
+                from = min(from, where & 0xffff), to = max(to, where >> 16);
                 ranges &= ranges - 1;
             }
-            slices_pass<LEVELS, WORDS, false>(launch, bits, results, rows, valid, threshold, more, lane);
+            slices_pass<LEVELS, WORDS, false>(launch, bits + from * 8 * WORDS, results + from * 8 * WORDS, to - from + 1, valid,
+                                              threshold, lane);
         }
         __syncwarp();
         slices_store<WORDS>(tile, launch, results, x0, y0, rows, columns, channel, lane);
