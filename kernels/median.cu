@@ -217,7 +217,7 @@ static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const 
     case 15: return median_tree_cuda_15(stage, outside, tiles, count, stream);
     default:
         if (sizeof(typename P::sample) == 1) return median_slices_cuda(stage, outside, tiles, count, stream);
-        if (((const struct median_data *)stage->data)->size < 32) return median_planes_cuda(stage, outside, tiles, count, stream);
+        if (((const struct median_data *)stage->data)->size < 128) return median_planes_cuda(stage, outside, tiles, count, stream);
         return median_bits_launch(stage, outside, tiles, count, stream);
     }
 }

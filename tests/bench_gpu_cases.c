@@ -54,6 +54,7 @@ const struct gpu_case gpu_cases[] = {
     {"median=15", IMGPIPE_U16, 1, 25, false, false},
     {"median=25", IMGPIPE_U16, 1, 5, false, false},
     {"median=31", IMGPIPE_U16, 1, 3.5, false, false},
+    {"median=51", IMGPIPE_U16, 1, 2.25, false, false},
     {"median=3", IMGPIPE_F32, 1, 430, true, false},
     {"median=5", IMGPIPE_F32, 1, 120, false, false},
     {"median=7", IMGPIPE_F32, 1, 50, false, false},
