@@ -1,10 +1,10 @@
-/* Writing TIFF through libtiff: strips, or tiles where the input had them. Rows are compressed in commit(), one strip or row of
- * tiles after another. */
+/* Writing TIFF through libtiff: strips, or tiles where the input had them. Strips are compressed side by side: each piece into a
+ * file in memory, by a handle of its own, from which commit() takes them as they are. Rows of tiles, which pieces know nothing of,
+ * are compressed in commit(), one after another. */
 #include "sink.h"
 #include "status.h"
 #include "tiff_common.h"
 #include "tiff_meta.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +30,16 @@ struct tiff_sink {
     unsigned char *chunk; /* one tile or strip, of one plane */
 };
 
-static imgpipe_status failure(struct tiff_sink *s, imgpipe_error *error) {
-    if (s->file.write_failed) return outfile_fail(s->base.out, error);
+static imgpipe_status failed(const struct tiff_sink *s, const struct tiff_file *file, imgpipe_error *error) {
+    if (file->write_failed) return outfile_fail(s->base.out, error);
     const char *name = outfile_name(s->base.out);
-    if (s->file.no_memory) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory; free some", name);
+    if (file->no_memory) return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory; free some", name);
     return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': libtiff: %s; choose another kind", name,
-                     s->file.reason[0] ? s->file.reason : "it failed");
+                     file->reason[0] ? file->reason : "it failed");
+}
+
+static imgpipe_status failure(const struct tiff_sink *s, imgpipe_error *error) {
+    return failed(s, &s->file, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------- layout */
@@ -120,13 +124,12 @@ static void choose_layout(struct tiff_sink *s) {
 
 /* ------------------------------------------------------------------------------------------------------- header */
 
-static bool write_fields(struct tiff_sink *s) {
-    TIFF *tif = s->tif;
+/* What the compressed bytes depend on, for an image of this height. */
+static bool write_storage(const struct tiff_sink *s, TIFF *tif, uint32_t height) {
     const imgpipe_info *info = &s->base.info;
     int channels = info->format.channels, colors = channels < 3 ? 1 : 3, level = s->base.options.level;
     uint16_t extra[3] = {EXTRASAMPLE_UNSPECIFIED, EXTRASAMPLE_UNSPECIFIED, EXTRASAMPLE_UNSPECIFIED};
-    bool ok = TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, (uint32_t)info->width) &&
-              TIFFSetField(tif, TIFFTAG_IMAGELENGTH, (uint32_t)info->height) &&
+    bool ok = TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, (uint32_t)info->width) && TIFFSetField(tif, TIFFTAG_IMAGELENGTH, height) &&
               TIFFSetField(tif, TIFFTAG_BITSPERSAMPLE, (int)(8 * imgpipe_sample_size(info->format.type))) &&
               TIFFSetField(tif, TIFFTAG_SAMPLESPERPIXEL, channels) &&
               TIFFSetField(tif, TIFFTAG_SAMPLEFORMAT, info->format.type == IMGPIPE_F32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT) &&
@@ -142,8 +145,18 @@ static bool write_fields(struct tiff_sink *s) {
     if (ok && s->tile_width)
         ok = TIFFSetField(tif, TIFFTAG_TILEWIDTH, s->tile_width) && TIFFSetField(tif, TIFFTAG_TILELENGTH, s->tile_height);
     if (ok && !s->tile_width) ok = TIFFSetField(tif, TIFFTAG_ROWSPERSTRIP, s->strip_rows);
-    if (!ok) return false;
-    return !s->base.options.metadata || tiff_write_metadata(tif, &s->client, s->base.options.metadata, s->big);
+    return ok;
+}
+
+static bool write_fields(struct tiff_sink *s) {
+    if (!write_storage(s, s->tif, (uint32_t)s->base.info.height)) return false;
+    return !s->base.options.metadata || tiff_write_metadata(s->tif, &s->client, s->base.options.metadata, s->big);
+}
+
+/* The mode of tiff_open(). */
+static const char *mode_of(const struct tiff_sink *s) {
+    bool big_endian = s->base.options.storage && s->base.options.storage->big_endian;
+    return s->big ? big_endian ? "w8b" : "w8l" : big_endian ? "wb" : "wl";
 }
 
 /* --------------------------------------------------------------------------------------------------------- rows */
@@ -158,16 +171,74 @@ static void take_part(const struct tiff_sink *s, const unsigned char *pixels, in
     for (int64_t x = 0; x < count; x++) memcpy(to + (size_t)x * s->part_bytes, pixels + (size_t)x * s->pixel_bytes, s->part_bytes);
 }
 
-/* libtiff may change what it is given, so that it gets a copy. */
-static bool write_strip(struct tiff_sink *s, const struct sink_piece *piece, int first, int rows) {
+/* All strips of a piece into a file whose first row is row `top` of the image. libtiff may change what it is given, so that it
+ * gets a copy. */
+static bool write_strips(const struct tiff_sink *s, TIFF *tif, const struct sink_piece *piece, int64_t top, unsigned char *chunk) {
     size_t part_row = (size_t)s->base.info.width * s->part_bytes;
-    for (int p = 0; p < s->planes; p++) {
-        for (int i = 0; i < rows; i++)
-            take_part(s, piece->rows + (first + i) * piece->stride, s->base.info.width, p, s->chunk + (size_t)i * part_row);
-        uint32_t index = TIFFComputeStrip(s->tif, (uint32_t)(piece->y + first), (uint16_t)p);
-        if (TIFFWriteEncodedStrip(s->tif, index, s->chunk, (tmsize_t)(part_row * (size_t)rows)) < 0) return false;
+    for (int first = 0; first < piece->count; first += (int)s->strip_rows) {
+        int rows = piece->count - first < (int)s->strip_rows ? piece->count - first : (int)s->strip_rows;
+        for (int p = 0; p < s->planes; p++) {
+            for (int i = 0; i < rows; i++)
+                take_part(s, piece->rows + (first + i) * piece->stride, s->base.info.width, p, chunk + (size_t)i * part_row);
+            uint32_t index = TIFFComputeStrip(tif, (uint32_t)(piece->y + first - top), (uint16_t)p);
+            if (TIFFWriteEncodedStrip(tif, index, chunk, (tmsize_t)(part_row * (size_t)rows)) < 0) return false;
+        }
     }
     return true;
+}
+
+/* A piece as a file in memory. */
+struct tiff_piece {
+    struct tiff_file file;
+    struct tiff_client client;
+    TIFF *tif;
+};
+
+static void tiff_discard(struct sink *sink, struct sink_piece *piece) {
+    (void)sink;
+    struct tiff_piece *part = piece->encoded;
+    piece->encoded = NULL;
+    if (!part) return;
+    part->file.in_memory = false; /* its directory is not wanted */
+    if (part->tif) TIFFClose(part->tif);
+    free(part->file.bytes);
+    free(part);
+}
+
+static imgpipe_status tiff_encode(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
+    const struct tiff_sink *s = (struct tiff_sink *)sink;
+    struct tiff_piece *part = piece->encoded = calloc(1, sizeof *part);
+    unsigned char *chunk = malloc(s->chunk_bytes);
+    imgpipe_status status = IMGPIPE_OK;
+    if (part && chunk) {
+        part->file.in_memory = true;
+        part->client.file = &part->file;
+        part->tif = tiff_open(&part->client, mode_of(s), 0);
+        bool begun = part->tif && write_storage(s, part->tif, (uint32_t)piece->count);
+        if (!begun || !write_strips(s, part->tif, piece, piece->y, chunk)) status = failed(s, &part->file, error);
+    } else {
+        status = failed(s, &(struct tiff_file){.no_memory = true}, error);
+    }
+    free(chunk);
+    if (status) tiff_discard(sink, piece);
+    return status;
+}
+
+/* The strips of an encoded piece, in the order in which they would have been written one by one. */
+static imgpipe_status tiff_commit_encoded(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
+    struct tiff_sink *s = (struct tiff_sink *)sink;
+    const struct tiff_piece *part = piece->encoded;
+    imgpipe_status status = IMGPIPE_OK;
+    tiff_forget(&s->file);
+    for (int64_t first = 0; first < piece->count && !status; first += s->strip_rows)
+        for (int p = 0; p < s->planes && !status; p++) {
+            uint32_t from = TIFFComputeStrip(part->tif, (uint32_t)first, (uint16_t)p),
+                     to = TIFFComputeStrip(s->tif, (uint32_t)(piece->y + first), (uint16_t)p);
+            uint64_t at = TIFFGetStrileOffset(part->tif, from), size = TIFFGetStrileByteCount(part->tif, from);
+            if (TIFFWriteRawStrip(s->tif, to, part->file.bytes + at, (tmsize_t)size) < 0) status = failure(s, error);
+        }
+    tiff_discard(sink, piece);
+    return status;
 }
 
 /* What of a tile is outside the image is 0. */
@@ -190,10 +261,7 @@ static bool write_tiles(struct tiff_sink *s, int64_t y, int rows) {
 static imgpipe_status tiff_commit(struct sink *sink, struct sink_piece *piece, imgpipe_error *error) {
     struct tiff_sink *s = (struct tiff_sink *)sink;
     tiff_forget(&s->file);
-    for (int i = 0; !s->tile_width && i < piece->count; i += (int)s->strip_rows) {
-        int rows = piece->count - i < (int)s->strip_rows ? piece->count - i : (int)s->strip_rows;
-        if (!write_strip(s, piece, i, rows)) return failure(s, error);
-    }
+    if (!s->tile_width && !write_strips(s, s->tif, piece, 0, s->chunk)) return failure(s, error);
     for (int i = 0; s->tile_width && i < piece->count; i++) {
         int64_t y = piece->y + i, row = y % s->tile_height;
         memcpy(s->band + (size_t)row * s->row_bytes, piece->rows + i * piece->stride, s->row_bytes);
@@ -223,6 +291,8 @@ static void tiff_close(struct sink *sink) {
 }
 
 static const struct sink_ops tiff_ops = {.name = "tiff", .commit = tiff_commit, .finish = tiff_finish, .close = tiff_close};
+static const struct sink_ops tiff_strip_ops = {.name = "tiff", .encode = tiff_encode, .commit = tiff_commit_encoded,
+                                               .discard = tiff_discard, .finish = tiff_finish, .close = tiff_close};
 
 static imgpipe_status tiff_sink_open(struct outfile *out, const imgpipe_info *info, const struct sink_options *options,
                                      struct sink **sink, imgpipe_error *error) {
@@ -233,12 +303,10 @@ static imgpipe_status tiff_sink_open(struct outfile *out, const imgpipe_info *in
     s->file.out = out;
     s->client.file = &s->file;
     choose_layout(s);
-    char mode[8];
-    bool big_endian = options->storage && options->storage->big_endian;
-    snprintf(mode, sizeof mode, "w%s%s", s->big ? "8" : "", big_endian ? "b" : "l");
+    if (!s->tile_width && s->compression != COMPRESSION_NONE) s->base.ops = &tiff_strip_ops;
     s->chunk = malloc(s->chunk_bytes);
     if (s->tile_width) s->band = malloc(s->row_bytes * s->tile_height);
-    if (s->chunk && (s->band || !s->tile_width)) s->tif = tiff_open(&s->client, mode, 0);
+    if (s->chunk && (s->band || !s->tile_width)) s->tif = tiff_open(&s->client, mode_of(s), 0);
     if (!s->chunk || (s->tile_width && !s->band)) s->file.no_memory = true;
     imgpipe_status status = s->tif && write_fields(s) ? IMGPIPE_OK : failure(s, error);
     if (status) {

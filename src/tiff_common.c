@@ -73,8 +73,8 @@ static tmsize_t on_write(thandle_t handle, void *from, tmsize_t size) {
     struct tiff_client *client = handle;
     struct tiff_file *file = client->file;
     uint64_t end;
-    if (size < 0 || !file->out || __builtin_add_overflow(client->position, (uint64_t)size, &end)) return -1;
-    if (outfile_can_seek(file->out)) {
+    if (size < 0 || (!file->out && !file->in_memory) || __builtin_add_overflow(client->position, (uint64_t)size, &end)) return -1;
+    if (file->out && outfile_can_seek(file->out)) {
         bool there = file->out_position == client->position || outfile_seek(file->out, client->position);
         if (!there || !outfile_write(file->out, from, (size_t)size)) {
             file->write_failed = true;

@@ -10,6 +10,7 @@
 struct tiff_file {
     struct input *input; /* to read from; NULL: written */
     struct outfile *out;
+    bool in_memory;       /* written, and to nowhere else than into `bytes` */
     uint64_t size;        /* of the file; of a written one, so far */
     unsigned char *bytes; /* the whole file, where the input or output cannot seek; owned */
     size_t capacity;

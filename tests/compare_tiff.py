@@ -169,6 +169,25 @@ def test_default_output():
         check(open("piped.tif", "rb").read() == open(target, "rb").read(), "a TIFF to a pipe is another")
 
 
+def test_threads():
+    """An image of many pieces, which are compressed side by side: the same bytes with any number of threads, and right."""
+    rng = np.random.default_rng(7)
+    pixels = np.repeat(rng.integers(0, 256, (2100, 250, 3), dtype=np.uint8), 4, axis=1)
+    Image.fromarray(pixels).save("in.tif")
+    for options in ("-c zip:2 -r 9", "-c lzw:2", "-B -c packbits", "-c zstd", "-p separate -c zip:2", "-t -w 64 -l 48 -c zip:2"):
+        subprocess.run(["tiffcp", *options.split(), "in.tif", "many.tif"], check=True, capture_output=True)
+        files = []
+        for threads in (1, 2, 5):
+            convert("many.tif", "many2.tif", "-f", "invert", "-j", threads)
+            with open("many2.tif", "rb") as file:
+                files.append(file.read())
+        check(files[0] == files[1] == files[2], f"{options}: other bytes with other numbers of threads")
+        compare(f"many pieces, {options}", "many2.tif", 255 - pixels)
+        if "separate" not in options and "zstd" not in options:
+            check((np.asarray(Image.open("many2.tif")) == 255 - pixels).all(), f"many pieces, {options}: Pillow reads other pixels")
+            test_vips(f"many pieces, {options}", "many2.tif", 255 - pixels)
+
+
 def test_bits():
     rng = np.random.default_rng(5)
     for bits in (1, 2, 4):
@@ -236,4 +255,5 @@ def test_colors():
 
 
 if __name__ == "__main__":
-    sys.exit(tiff_files.main((test_layouts, test_planes, test_written, test_default_output, test_bits, test_colors), __doc__))
+    tests = (test_layouts, test_planes, test_written, test_default_output, test_threads, test_bits, test_colors)
+    sys.exit(tiff_files.main(tests, __doc__))

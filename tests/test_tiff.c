@@ -117,7 +117,8 @@ static imgpipe_status save(const imgpipe_image *image, const struct storage *sto
         struct sink_piece piece = {.y = y, .rows = (unsigned char *)image->pixels + y * image->stride, .stride = image->stride};
         int64_t left = image->info.height - y;
         piece.count = left < sink->piece_rows ? (int)left : sink->piece_rows;
-        status = sink->ops->commit(sink, &piece, error);
+        if (sink->ops->encode) status = sink->ops->encode(sink, &piece, error);
+        if (!status) status = sink->ops->commit(sink, &piece, error);
         y += piece.count;
     }
     if (!status) status = sink->ops->finish(sink, error);
