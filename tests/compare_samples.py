@@ -58,6 +58,8 @@ def main():
     # A kind that is written and has no line above would go untested.
     untested = {kind for kind in known - {k[0] for k in KINDS}} - {"pnm", "pgm", "jpeg", "tiff"}
     check(not untested, "no program is named for", untested)
+    for kind, programs, *_ in KINDS:
+        check(len(set(programs)) >= 3, f"only {programs} read {kind}")
     with tempfile.TemporaryDirectory() as folder:
         for sample in samples:
             want = pillow(sample)

@@ -165,7 +165,8 @@ def test_sample_types():
     if not listed()["tiff"]["reads"]:
         return
     names = {1: "unsigned", 2: "signed", 3: "floating point", 5: "complex integer", 6: "complex floating point"}
-    for bits, kind in ((8, 2), (16, 2), (32, 2), (10, 1), (12, 1), (14, 1), (32, 1), (64, 1), (16, 3), (24, 3), (64, 3), (32, 5), (64, 6)):
+    for bits, kind in ((8, 2), (16, 2), (32, 2), (10, 1), (12, 1), (14, 1), (32, 1), (64, 1), (16, 3), (24, 3), (64, 3), (32, 5),
+                       (64, 6)):
         data = gray_tiff(2, 2, bytes(64), bits=bits, t339=(3, [kind]))
         refused_by_name("type.tif", data, f"samples of {bits} bits, {names[kind]}, in 1 channel")
     for photometric, channels, word in ((8, 3, r"CIE L\*a\*b\*"), (9, 3, r"ICC L\*a\*b\*"), (10, 3, r"ITU L\*a\*b\*"),
@@ -190,6 +191,51 @@ def test_other_kinds_by_name():
     refused_by_name("large.psb", b"8BPS\0\2" + bytes(40), "version")
     refused_by_name("runs.bmp", bmp(2, 2, bytes(16), 8).replace(b"\1\0\x08\0\0", b"\1\0\x08\0\1"), "run lengths")
     check(GIF_FRAME in gif(1), "a GIF without a frame")
+
+
+# ------------------------------------------------------------------------------------------------------ pixels
+
+NAMES = {1: "GRAYSCALE", 2: "GRAYSCALE_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}
+
+
+def pam(width, height, channels, maxval, pixels):
+    head = f"P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH {channels}\nMAXVAL {maxval}\nTUPLTYPE {NAMES[channels]}\nENDHDR\n"
+    return head.encode() + pixels
+
+
+def test_types_of_written_png():
+    """The type of the samples alone decides: no palette for few colours, no gray for equal channels, no less for opaque alpha."""
+    for channels, color in ((1, 0), (2, 4), (3, 2), (4, 6)):
+        for depth in (8, 16):
+            for level in ("0", "4", "9"):
+                write("flat.pam", pam(40, 30, channels, (1 << depth) - 1, b"\xff" * (40 * 30 * channels * depth // 8)))
+                expect(0, "flat.pam", "-o", "flat.png", "--level", level)
+                data = read("flat.png")
+                check(data[24:29] == bytes((depth, color, 0, 0, 0)), f"{depth} bits, {channels} channels became", data[24:29])
+                check(b"PLTE" not in data and b"tRNS" not in data, "a palette or a transparent colour was written")
+
+
+def test_no_fringe():
+    """Half is opaque and red, half transparent and green: no green shows, however it is smoothed; no alpha, no colour."""
+    for maxval, size in ((255, 1), (65535, 2)):
+        full, none = maxval.to_bytes(size, "big"), bytes(size)
+        red, green = full + none + none + full, none + full + none + none
+        write("half.pam", pam(40, 20, 4, maxval, (red * 20 + green * 20) * 20))
+        for chain in ("blur=3", "box=7", "blur=0.8,blur=5", "box=3,blur=2"):
+            expect(0, "half.pam", "-f", chain, "-o", "out.pam")
+            pixels = read("out.pam").split(b"ENDHDR\n")[1]
+            pixels = [pixels[i:i + 4 * size] for i in range(0, len(pixels), 4 * size)]
+            partly = sum(p[3 * size:] not in (full, none) for p in pixels)
+            wrong = [p for p in pixels if p[:3 * size] != (red[:3 * size] if p[3 * size:] != none else bytes(3 * size))]
+            check(partly >= 40 and not wrong, f"{chain} of {8 * size} bits:", partly, "soft,", len(wrong), "wrong:", wrong[:2])
+            if not listed()["tiff"]["writes"]:
+                continue
+            # In float, of which nearly transparent pixels become transparent ones here.
+            expect(0, "half.pam", "-f", chain, "-o", "float.tif", "--depth", "f32")
+            expect(0, "-q", "float.tif", "-o", "out.pam", "--depth", str(8 * size))
+            pixels = read("out.pam").split(b"ENDHDR\n")[1]
+            wrong = sum(pixels[i:i + 2 * size] != bytes(2 * size) for i in range(size, len(pixels), 4 * size))
+            check(not wrong and len(pixels) == 40 * 20 * 4 * size, f"{chain} of floats:", wrong, "pixels are not red")
 
 
 # ------------------------------------------------------------------------------------------------- one row, one column
