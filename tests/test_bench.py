@@ -49,6 +49,8 @@ def expected():
     yield "start-up", "--version, milliseconds"
     for line in lines.FOLDERS:
         yield "folders", line.name
+    for name in lines.FLAT_MEMORY:
+        yield "folders", name
 
 
 def run(build, folder, *options):

@@ -88,27 +88,35 @@ STARTUP = {"imgpipe": "{imgpipe} --version", "vips": "vips --version", "gm": "gm
 # ---- folders. {dir} is the folder of pictures, {outdir} where they go, {ext} their extension. A line ends in its goal against
 # the best of the others, or None; `floor`: at most so many times what the other takes.
 Folder = namedtuple("Folder", "name pictures ext chain commands goal sense")
+# xargs runs as many processes as imgpipe has threads.
 EACH = "sh -c \"ls '{dir}' | xargs -P 2 -I@ %s\""
+OPENCV = "{opencv} folder blur=2 {dir} {outdir}"
+VIPS = EACH % "vips --vips-concurrency=1 gaussblur '{dir}/@' '{outdir}/@%s' 2"
+GM = EACH % "gm convert '{dir}/@' -gaussian 6x2 %s '{outdir}/@'"
+FFMPEG = EACH % "ffmpeg -v error -threads 1 -i '{dir}/@' -vf format=gbrp,gblur=sigma=2,format=rgb24 %s '{outdir}/@'"
+BLUR = "{imgpipe} -q -j 2 -r {dir} -f blur=2 {outdir}/"
+ONE = "{imgpipe} -q -j 1 -r {dir} -f blur=2 {outdir}/"
 FOLDERS = [
     Folder("100 of 512 × 512, " + CHAIN, "small", "png", CHAIN, {
-        "imgpipe": "{imgpipe} -q -r {dir} -f " + CHAIN + " {outdir}/",
+        "imgpipe": "{imgpipe} -q -j 2 -r {dir} -f " + CHAIN + " {outdir}/",
         "OpenCV": "{opencv} folder " + CHAIN + " {dir} {outdir}",
         "ffmpeg": "ffmpeg -v error -i {dir}/%03d.png -vf format=gray,gblur=sigma=2,median=radius=2 {outdir}/%03d.png",
     }, 3.9, "at least"),
     Folder("200 photographs, PNG, blur", "large", "png", "blur=2", {
-        "imgpipe": "{imgpipe} -q -r {dir} -f blur=2 {outdir}/",
-        "OpenCV": "{opencv} folder blur=2 {dir} {outdir}",
-        "vips": EACH % "vips --vips-concurrency=1 gaussblur '{dir}/@' '{outdir}/@' 2",
-        "gm": EACH % "gm convert '{dir}/@' -gaussian 6x2 '{outdir}/@'",
-        "ffmpeg": EACH % "ffmpeg -v error -threads 1 -i '{dir}/@' -vf format=gbrp,gblur=sigma=2,format=rgb24 '{outdir}/@'",
-    }, None, "at least"),
+        "imgpipe": BLUR, "OpenCV": OPENCV, "vips": VIPS % "", "gm": GM % "", "ffmpeg": FFMPEG % "",
+    }, 1, "at least"),
     Folder("200 photographs, JPEG to JPEG, blur", "large", "jpg", "blur=2", {
-        "imgpipe": "{imgpipe} -q -r {dir} -f blur=2 {outdir}/",
-        "OpenCV": "{opencv} folder blur=2 {dir} {outdir}",
-        "vips": EACH % "vips --vips-concurrency=1 gaussblur '{dir}/@' '{outdir}/@' 2",
-    }, None, "at least"),
+        "imgpipe": BLUR, "OpenCV": OPENCV, "vips": VIPS % "[Q=90]", "gm": GM % "-quality 90",
+        "ffmpeg": FFMPEG.replace("format=rgb24", "format=yuvj420p") % "-q:v 2",
+    }, 1, "at least"),
+    Folder("200 photographs, PNG, two threads against one", "large", "png", "blur=2", {"imgpipe": BLUR, "imgpipe -j 1": ONE}, 1.9, "at least"),
+    Folder("200 photographs, JPEG, two threads against one", "large", "jpg", "blur=2", {"imgpipe": BLUR, "imgpipe -j 1": ONE}, 1.9, "at least"),
     Folder("200 photographs, JPEG, gray without output, against bare decoding", "large", "jpg", "gray", {
-        "imgpipe": "{imgpipe} -q -r {dir} -f gray --no-output",
-        "libjpeg-turbo": "{opencv} folder '' {dir}",
+        "imgpipe": "{imgpipe} -q -j 2 -r {dir} -f gray --no-output",
+        "libjpeg-turbo": "{bench_jpeg} {dir}",
     }, 1.25, "at most"),
 ]
+# Peak memory of imgpipe with all images done, against that with a fourth of them done.
+FLAT = 1.25
+FLAT_MEMORY = {"memory of 10,000 images of 64 × 64": "many-png", "memory of 200 photographs, PNG": "large-png",
+               "memory of 200 photographs, JPEG": "large-jpg"}

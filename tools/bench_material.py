@@ -35,6 +35,20 @@ class Material:
         name = f"{content}-{'rgb' if channels == 3 else 'gray'}-u{8 * sample_bytes}.raw"
         return (*self.sizes["photograph"], channels, sample_bytes, self.path(name))
 
+    def many(self, say):
+        """10,000 small pictures, which only some lines need."""
+        folder, count = self.path("many-png"), 30 if self.tiny else 10000
+        if os.path.isdir(folder):
+            return
+        say(f"making {count} small pictures in {folder}")
+        os.makedirs(folder + ".new", exist_ok=True)
+        photo = Image.open(self.path("photograph.png"))
+        random = np.random.Generator(np.random.PCG64(6))
+        for i in range(count):
+            x, y = int(random.integers(0, photo.width - 63)), int(random.integers(0, photo.height - 63))
+            photo.crop((x, y, x + 64, y + 64)).save(os.path.join(folder + ".new", f"{i:05}.png"), compress_level=1)
+        os.rename(folder + ".new", folder)
+
 
 def crops(wallpapers, width, height):
     """Eight pictures of this size, and where they come from."""

@@ -72,7 +72,8 @@ def details(r):
         rates = ", ".join(f"{name} {number(rate)}" for name, rate in r["rates"].items())
         return f"{rates} Mpix/s; {100 * r['bandwidth_share']:.0f} % of a copy's bandwidth; {r['content']}"
     if r.get("figures"):
-        text = ", ".join(f"{name} {number(f['wall'])} s ({number(f['memory'] / 1e6)} MB)" for name, f in r["figures"].items())
+        text = ", ".join(f"{name} {number(f['wall'])} s ({number(f['cpu'])} s of CPU, {number(f['memory'] / 1e6)} MB)"
+                         for name, f in r["figures"].items())
         sizes = ", ".join(f"{name} {number(size / 1e6)}" for name, size in r.get("sizes", {}).items())
         failed = "".join(f"; {why}" for name, why in r["failed"].items() if name != "imgpipe")
         return text + (f"; MB written: {sizes}" if sizes else "") + failed

@@ -17,13 +17,14 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+import bench_folders
 import bench_material
 import bench_plot
 import bench_report
 import bench_sections
 from bench_measure import Runner, record
 
-SECTIONS = {"memory": bench_sections.memory, "files": bench_sections.files, "folders": bench_sections.folders}
+SECTIONS = {"memory": bench_sections.memory, "files": bench_sections.files, "folders": bench_folders.folders}
 
 
 def say(text):
@@ -45,7 +46,7 @@ def arguments():
 def find_programs(given):
     """Paths of everything that is run; what is not there is left out."""
     found = {name: shutil.which(name) for name in ("vips", "gm", "ffmpeg")}
-    found.update({name: os.path.join(given.programs, "bench_" + name.removeprefix("bench_")) for name in ("opencv", "bench_vips")})
+    found.update({name: os.path.join(given.programs, "bench_" + name.removeprefix("bench_")) for name in ("opencv", "bench_vips", "bench_jpeg")})
     for name in ("imgpipe", "bench_memory", "bench_time"):
         found[name] = os.path.join(given.build, name)
     there = {name: path for name, path in found.items() if path and os.access(path, os.X_OK)}

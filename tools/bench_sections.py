@@ -1,6 +1,5 @@
 """The sections of tools/bench: each turns lines of bench_lines.py into records."""
 import os
-import shutil
 
 import bench_lines as lines
 from bench_measure import Failed, Worker, best, in_turn, median, ratios, record
@@ -222,39 +221,3 @@ def startup(bench):
     each = sorted(1e3 * run["wall"] for run in results.get("imgpipe", []))
     yield record("start-up", "--version, milliseconds", (took["imgpipe"], each[0], each[-1]) if each else None, lines.STARTUP_MS, "at most",
                  peer="", milliseconds=took, why=failed.get("imgpipe", ""))
-
-
-# ----------------------------------------------------------------------------------------------- folders
-
-def folder_line(bench, line):
-    bench.say(line.name)
-    given = bench.material.path(f"{line.pictures}-{line.ext}")
-    needs = {"OpenCV": "opencv", "libjpeg-turbo": "opencv"}
-    runs = {}
-
-    def run(command, out):
-        shutil.rmtree(out, ignore_errors=True)
-        os.makedirs(out)
-        found = bench.runner.once(command, **{**bench.programs, "dir": given, "outdir": out, "ext": line.ext})
-        if "outdir" in command and len(os.listdir(out)) < len(os.listdir(given)):
-            raise Failed(f"{len(os.listdir(out))} of {len(os.listdir(given))} pictures were written")
-        return found
-
-    for program, command in line.commands.items():
-        if bench.programs.get(needs.get(program, program)):
-            runs[program] = lambda command=command, out=bench.out(program, "folder"): run(command, out)
-    results, failed = in_turn(runs, bench.rounds, bench.patience)
-    figures = medians(results)
-    peer = best(results)
-    ratio = None
-    if "imgpipe" in results and peer:
-        pair = (results["imgpipe"], results[peer])
-        ratio = ratios(*pair) if line.sense == "at most" else ratios(*reversed(pair))
-    yield record("folders", line.name, ratio, line.goal, line.sense, peer=peer, figures=figures, failed=failed,
-                 why=failed.get("imgpipe", "" if peer else "nothing to compare with"))
-
-
-def folders(bench):
-    for line in lines.FOLDERS:
-        if bench.wanted(line.name):
-            yield from folder_line(bench, line)

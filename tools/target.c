@@ -3,6 +3,7 @@
 #include "kinds.h"
 #include "paths.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,8 @@ static int find_in_folder(const struct options *o, const struct roles *roles, st
     if (base[0] == 0) return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': it is no file; check the name", t->in);
     char written[32];
     const imgpipe_codec_info *format = o->format ? kind_find(o->format) : NULL;
+    if (!format && !kind_of_extension(ext) && access(t->in, F_OK) != 0)
+        return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': %s; check the name", t->in, strerror(errno));
     if (!format && !kind_of_extension(ext))
         return SAY(EXIT_USAGE, "which kind of file to write for '%.200s' is not clear from its name; add --format, with one of %s",
                    t->in, kinds_written(kinds));

@@ -96,6 +96,7 @@ def test_walk_leaves_out():
 def test_nothing_found():
     os.mkdir("none")
     expect(1, "none", "-f", "gray", "out/", says="no image was found")
+    expect(1, "-r", "nnoe", "-f", "gray", "out/", says="cannot open 'nnoe': No such file")
     check(not os.path.exists("out"), "a folder was made for nothing")
     expect(1, "in.png", "gone.png", "-f", "gray", "out/", says="'gone.png'")
     holds("out", "in.png")
