@@ -63,6 +63,15 @@ int atomic_open(struct atomic_file *file, const char *path) {
     return fault;
 }
 
+int atomic_probe(const char *path) {
+    struct atomic_file file;
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return access(path, W_OK) == 0 ? 0 : errno; /* a pipe may wait */
+    int fault = atomic_open(&file, path);
+    if (!fault) atomic_abort(&file);
+    return fault;
+}
+
 int atomic_commit(struct atomic_file *file) {
     errno = 0;
     int fault = fflush(file->to) != 0 || ferror(file->to) ? (errno ? errno : EIO) : 0;

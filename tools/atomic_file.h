@@ -10,6 +10,8 @@ struct atomic_file {
     char *path;     /* with symlinks followed */
 };
 
+/* Whether the file could be written now, for who writes it only at the end of a long run: 0 or errno. Nothing is left. */
+int atomic_probe(const char *path);
 /* Returns 0 or errno. */
 int atomic_open(struct atomic_file *file, const char *path);
 /* Gives it its name; returns 0, or errno with nothing changed. */

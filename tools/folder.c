@@ -165,7 +165,6 @@ static int execute(struct plan *plan, struct batch *batch) {
     if (fault) {
         console_error(plan->console, "cannot make the folder '%s': %s; name another place", plan->roles->out, strerror(fault));
         report_close(o, plan->console, report);
-        merge_abort(&merge);
         return EXIT_OUTPUT;
     }
     status = batch_run(batch);

@@ -1,4 +1,5 @@
 #include "merge.h"
+#include "atomic_file.h"
 #include "exit_status.h"
 #include "paths.h"
 
@@ -40,7 +41,7 @@ int merge_begin(struct merge *merge, const struct options *o, struct console *co
         console_error(console, "--merge-hist: '%s' is an %s of this run; name another file", o->merge_hist, role);
         return EXIT_USAGE;
     }
-    int fault = atomic_open(&merge->file, o->merge_hist);
+    int fault = atomic_probe(o->merge_hist);
     return fault ? fail_write(o, console, fault) : EXIT_DONE;
 }
 
@@ -64,41 +65,37 @@ bool merge_add(struct merge *merge, const char *in, const struct merge_image *im
     return false;
 }
 
-void merge_abort(struct merge *merge) {
-    atomic_abort(&merge->file);
-    hist_sum_free(&merge->sum);
+/* Writes the sum and frees it. */
+static int write_sum(const struct options *o, struct console *console, struct hist_sum *sum) {
+    struct atomic_file file;
+    int fault = atomic_open(&file, strcmp(o->merge_hist, "-") == 0 ? "/dev/stdout" : o->merge_hist);
+    if (!fault) {
+        hist_sum_write(sum, file.to);
+        fault = atomic_commit(&file);
+    }
+    hist_sum_free(sum);
+    return fault ? fail_write(o, console, fault) : EXIT_DONE;
 }
 
-/* Writes the sum, says what it lacks, and frees both. */
-static int finish(const struct options *o, struct console *console, struct hist_sum *sum, struct atomic_file *file) {
-    char lacks[200];
-    bool complete = hist_sum_complete(sum);
-    hist_sum_lacks(sum, lacks, sizeof lacks);
-    hist_sum_write(sum, file->to);
-    hist_sum_free(sum);
-    int fault = atomic_commit(file);
-    if (fault) return fail_write(o, console, fault);
-    if (!complete) console_error(console, "--merge-hist: '%s' is not the whole; it lacks %s", o->merge_hist, lacks);
-    return complete ? EXIT_DONE : EXIT_SOME_FAILED;
+static int say_lacks(const struct options *o, struct console *console, const char *lacks) {
+    console_error(console, "--merge-hist: '%s' is not the whole; it lacks %s", o->merge_hist, lacks);
+    return EXIT_SOME_FAILED;
 }
 
 int merge_end(struct merge *merge, const struct totals *totals, const struct shard *shard) {
     struct hist_sum *sum = &merge->sum;
+    char lacks[200];
     sum->failed = (uint64_t)totals->count[JOB_FAILED];
     sum->missing = (uint64_t)(totals->count[JOB_KEPT] + totals->count[JOB_TODO]);
+    hist_sum_lacks(sum, lacks, sizeof lacks); /* that other parts are not in it is as it should be */
     bool part = !shard || hist_sum_set_part(sum, (uint64_t)shard->index + 1, (uint64_t)shard->count);
     if (!part) console_error(merge->console, "--merge-hist: no memory for the sum; '%s' is not written", merge->options->merge_hist);
     if (!part || merge->misfit) {
-        merge_abort(merge);
+        hist_sum_free(sum);
         return EXIT_SOME_FAILED;
     }
-    /* That other parts are not in it is as it should be. */
-    bool whole = sum->failed == 0 && sum->missing == 0;
-    if (!whole) return finish(merge->options, merge->console, sum, &merge->file);
-    hist_sum_write(sum, merge->file.to);
-    hist_sum_free(sum);
-    int fault = atomic_commit(&merge->file);
-    return fault ? fail_write(merge->options, merge->console, fault) : EXIT_DONE;
+    int status = write_sum(merge->options, merge->console, sum);
+    return status || !lacks[0] ? status : say_lacks(merge->options, merge->console, lacks);
 }
 
 /* --------------------------------------------------------------------------------------------------- files */
@@ -145,7 +142,6 @@ static bool may_write(const struct options *o) {
 
 int merge_files(const struct options *o, struct console *console) {
     struct hist_sum sum = {0};
-    struct atomic_file file = {0};
     char message[HIST_SUM_MESSAGE];
     if (o->operand_count == 0) {
         console_error(console, "--merge-hist: there is nothing to add up; name files that hist or --merge-hist wrote, or a run with -f");
@@ -162,8 +158,8 @@ int merge_files(const struct options *o, struct console *console) {
         hist_sum_free(&sum);
         return EXIT_SOME_FAILED;
     }
-    int fault = atomic_open(&file, strcmp(o->merge_hist, "-") == 0 ? "/dev/stdout" : o->merge_hist);
-    if (!fault) return finish(o, console, &sum, &file);
-    hist_sum_free(&sum);
-    return fail_write(o, console, fault);
+    char lacks[200];
+    hist_sum_lacks(&sum, lacks, sizeof lacks);
+    int status = write_sum(o, console, &sum);
+    return status || !lacks[0] ? status : say_lacks(o, console, lacks);
 }

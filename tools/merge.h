@@ -1,7 +1,6 @@
 /* --merge-hist: one histogram over all images of a run, and over the files that several runs have made. */
 #ifndef MERGE_H
 #define MERGE_H
-#include "atomic_file.h"
 #include "console.h"
 #include "hist_sum.h"
 #include "options.h"
@@ -12,7 +11,6 @@
 struct merge {
     const struct options *options;
     struct console *console;
-    struct atomic_file file;
     struct hist_sum sum;
     bool misfit;            /* told of; nothing is written */
 };
@@ -25,7 +23,7 @@ struct merge_image {
 
 /* What is wrong with the command line, before any work: 0, or 2 with `message`. */
 int merge_check(const struct options *options, const imgpipe_chain *chain, char message[HIST_SUM_MESSAGE]);
-/* Opens the file, which may be none of the jobs' files; returns 0, or the exit status of what it told. */
+/* Looks whether the file can be written, which may be none of the jobs' files; returns 0, or the exit status of what it told. */
 int merge_begin(struct merge *merge, const struct options *options, struct console *console, const struct jobs *jobs);
 /* imgpipe_run_options.take_data of a lane; `user` is its struct merge_image. */
 bool merge_take(void *user, const imgpipe_filter *filter, const char *json, size_t length);
@@ -34,8 +32,6 @@ bool merge_take(void *user, const imgpipe_filter *filter, const char *json, size
 bool merge_add(struct merge *merge, const char *in, const struct merge_image *image);
 /* Writes the file, or not; returns the exit status of that. `totals` say what is not in it. */
 int merge_end(struct merge *merge, const struct totals *totals, const struct shard *shard);
-/* Leaves the file as it was. */
-void merge_abort(struct merge *merge);
 
 /* `imgpipe --merge-hist FILE part.json...`: adds up files. Returns the exit status. */
 int merge_files(const struct options *options, struct console *console);

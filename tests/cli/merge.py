@@ -2,8 +2,10 @@
 import json
 import os
 import shutil
+import time
 
 from folders import found, tree
+from folders_break import noise, start, temporaries
 from harness import check, expect, png, read, run, write
 
 
@@ -45,8 +47,27 @@ def test_merge_hist_of_a_run():
     expect(0, "in/1.png", "-f", "blur,hist=bins=4:pass,invert", "--no-output", "--merge-hist", "one.json")
     one = histogram("one.json")
     check(one["images"] == 1 and one["bins"] == 4 and [c["name"] for c in one["channels"]] == ["red", "green", "blue"], one)
-    left = [name for name in os.listdir(".") if name.startswith(".imgpipe-")]
-    check(not left, "temporary files are left:", left)
+    check(not temporaries("."), "temporary files are left:", temporaries("."))
+
+
+def test_merge_hist_killed():
+    noise("in", 100)
+    write("all.json", b"mine")
+    process = start("in", "-f", "median=15,hist=pass", "--format", "png", "out/", "--merge-hist", "all.json")
+    while not os.path.isdir("out") or not found("out"):
+        check(process.poll() is None, "it ended before it began")
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    check(read("all.json") == b"mine" and not temporaries(".")[2:], "after SIGKILL:", os.listdir("."))
+    process = start("in", "-f", "median=15,hist=pass", "--format", "png", "out2/", "--merge-hist", "all.json")
+    while not os.path.isdir("out2") or not found("out2"):
+        time.sleep(0.01)
+    process.terminate()
+    err = process.communicate(timeout=60)[1].decode()
+    part = histogram("all.json")
+    check(process.returncode == 143 and 0 < part["images"] == len(found("out2")) < 100, process.returncode, part["images"], err)
+    check(part["missing"] == 100 - part["images"] and not part["complete"] and f"lacks {part['missing']} images that the run" in err, err)
 
 
 def test_merge_hist_of_shards():
