@@ -53,7 +53,8 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
                                                                            : 0.8;
     stage->rows = KERNEL_PICK(box, stage->isa)->rows;
     size_t samples = (size_t)format.channels * (size_t)(stage->in.width + 2 * plan->rx);
-    if (format.type != IMGPIPE_F32) stage->state_size = samples * (format.type == IMGPIPE_U16 && format.alpha ? 8 : 4);
+    if (format.type != IMGPIPE_F32)
+        stage->state_size = (samples + BOX_AHEAD) * (format.type == IMGPIPE_U16 && format.alpha ? 8 : 4);
     stage->scratch_size = (size_t)box_layout(plan, format.channels, stage->in.width).total;
     stage->cuda = FILTER_CUDA(box_cuda);
     stage->device_scratch = (size_t)stage->in.width * (size_t)format.channels * sizeof(uint64_t);

@@ -6,6 +6,9 @@
 #include "box.h"
 #include "pixel.h"
 #include <string.h>
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#endif
 
 /* What a step along the row works on: `columns` and `totals` point at the chunk's first sample. */
 struct box_window {
@@ -106,6 +109,9 @@ static void finish_alpha_float_u8(const struct box_plan *plan, const void *total
 #undef COLUMN
 #undef NAME
 #include "box_narrow.h"
+#if defined(__AVX512BW__)
+#include "box_registers.h"
+#endif
 
 /* ---- f32 */
 
@@ -206,6 +212,13 @@ static struct box_steps box_steps(const struct box_plan *plan, imgpipe_format fo
 static void box_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
     const struct box_plan *plan = stage->data;
     int channels = stage->in.format.channels, last = plan->height - 1;
+#if defined(__AVX512BW__)
+    if (stage->in.format.type == IMGPIPE_U8 && !stage->in.format.alpha && plan->width <= BOX_REGISTERS_MAX &&
+        plan->n <= BOX_NARROW_MAX) {
+        box_registers(plan, rows, channels);
+        return;
+    }
+#endif
     struct box_layout layout = box_layout(plan, channels, rows->out_width);
     struct box_steps steps = box_steps(plan, stage->in.format);
     int64_t sample = (int64_t)imgpipe_sample_size(stage->in.format.type);

@@ -32,6 +32,9 @@ struct box_plan {
 #define BOX_DOUBLING_MAX 31
 /* Windows of u8 without alpha up to this many samples have sums of 16 bits. */
 #define BOX_NARROW_MAX 255
+/* With AVX-512 these are made in registers up to this width; BOX_AHEAD samples more than the row has belong to the state then. */
+#define BOX_REGISTERS_MAX 15
+#define BOX_AHEAD 64
 struct box_layout {
     int64_t chunk; /* samples */
     int64_t columns, totals, work, total;

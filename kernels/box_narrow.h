@@ -25,17 +25,26 @@ static void slide_narrow(void *state, const void *enter, const void *leave, void
     }
 }
 
-static void finish_narrow(const struct box_plan *plan, const void *totals, void *out, int64_t count, int channels) {
-    const uint16_t *restrict sums = totals;
-    uint8_t *restrict p = out;
-    uint32_t n = plan->n, half = n / 2;
+/* The mean of sum S is ((S + add) * factor >> 16) >> shift. */
+struct box_division {
+    uint16_t add, factor;
+    int shift;
+};
+
+static struct box_division box_division(uint32_t n) {
     int s = 31 - __builtin_clz(n);
     uint32_t scale = ((1u << (16 + s)) + n - 1) / n, error = scale * n - (1u << (16 + s));
     bool below = error > 1u << s;
-    uint16_t factor = (uint16_t)(below ? scale - 1 : scale), add = (uint16_t)(half + (below ? 1 : 0));
+    return (struct box_division){(uint16_t)(n / 2 + (below ? 1 : 0)), (uint16_t)(below ? scale - 1 : scale), s};
+}
+
+static void finish_narrow(const struct box_plan *plan, const void *totals, void *out, int64_t count, int channels) {
+    const uint16_t *restrict sums = totals;
+    uint8_t *restrict p = out;
+    const struct box_division by = box_division(plan->n);
     (void)channels;
     for (int64_t i = 0; i < count; i++) {
-        uint16_t t = (uint16_t)(sums[i] + add), high = (uint16_t)((uint32_t)t * factor >> 16);
-        p[i] = (uint8_t)(high >> s);
+        uint16_t t = (uint16_t)(sums[i] + by.add), high = (uint16_t)((uint32_t)t * by.factor >> 16);
+        p[i] = (uint8_t)(high >> by.shift);
     }
 }
