@@ -215,6 +215,36 @@ static bool plan_groups(struct conv_plan *plan) {
     return plan->tap_count > 2 * plan->group_count || plan->group_count <= 1;
 }
 
+/* Puts two weights, one above the other, together, and such pairs to groups. There are none if a weight is too large or there is one row. */
+static void plan_pairs(struct conv_plan *plan) {
+    const struct conv_params *p = &plan->params;
+    int64_t sum = 0, negative = 0;
+    for (int y = 0; y < p->height && p->height > 1; y += 2)
+        for (int x = 0; x < p->width; x++) {
+            /* The last row of an odd number stands below the one before it, which has its pair already. */
+            bool last = y + 1 == p->height;
+            int32_t upper = last ? 0 : p->weights.whole[y * p->width + x], lower = p->weights.whole[(last ? y : y + 1) * p->width + x];
+            int64_t below = (upper < 0 ? -(int64_t)upper : 0) + (lower < 0 ? -(int64_t)lower : 0);
+            int64_t above = (upper > 0 ? upper : 0) + (int64_t)(lower > 0 ? lower : 0), size = below + above;
+            if (size == 0) continue;
+            if (below > CONV_PAIR_WEIGHT || above > CONV_PAIR_WEIGHT || upper == 128 || lower == 128) {
+                plan->pair_count = 0;
+                return;
+            }
+            if (plan->pair_group_count == 0 || sum + size > CONV_GROUP_WEIGHT) {
+                plan->pair_group_count++;
+                sum = negative = 0;
+            }
+            sum += size;
+            negative += below;
+            plan->pairs[plan->pair_count++] =
+                (struct conv_pair){(uint16_t)((upper & 255) | (lower & 255) << 8), (int16_t)x, (int16_t)(last ? y - 1 : y)};
+            plan->pair_groups[plan->pair_group_count - 1].end = plan->pair_count;
+            plan->pair_groups[plan->pair_group_count - 1].raised = (uint16_t)(negative * 255);
+        }
+    for (int g = 0; g < plan->pair_group_count; g++) plan->pairs_below += plan->pair_groups[g].raised;
+}
+
 /* Chooses integer arithmetic for whole weights; div and bias are whole too. */
 static imgpipe_status plan_whole(const imgpipe_stage *stage, struct conv_plan *plan, const struct mask *mask, double div,
                                  double bias, imgpipe_error *error) {
@@ -241,6 +271,7 @@ static imgpipe_status plan_whole(const imgpipe_stage *stage, struct conv_plan *p
     p->shift = p->div & (p->div - 1) ? -1 : __builtin_ctzll((unsigned long long)p->div);
     bool narrow = sum + p->div / 2 + (added < 0 ? -added : added) <= INT32_MAX && p->div <= INT32_MAX;
     p->arithmetic = narrow ? max == 255 && plan_groups(plan) ? CONV_GROUPS : CONV_INT32 : CONV_INT64;
+    if (p->arithmetic == CONV_GROUPS) plan_pairs(plan);
     return IMGPIPE_OK;
 }
 
@@ -290,7 +321,9 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     stage->rows = KERNEL_PICK(conv, stage->isa)->rows;
     stage->cuda = FILTER_CUDA(conv_cuda);
     stage->cost = 0.2 + 0.04 * mask->width * mask->height;
-    return plan_make(stage, plan, mask, error);
+    status = plan_make(stage, plan, mask, error);
+    if (plan->pair_count) stage->scratch_size = (size_t)(plan->params.height - 1) * CONV_PAIRS_STRIDE * sizeof(uint16_t);
+    return status;
 }
 
 static imgpipe_rect need(const imgpipe_stage *stage, imgpipe_rect out) {

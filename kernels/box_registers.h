@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) __m512i box_along(struct box_line *
 /* Two rows at a time, `n` samples each: in[0] and in[1] leave, in[2] and in[3] enter; the pointers stand where `state` begins. */
 static inline __attribute__((always_inline)) void box_two(const struct box_plan *plan, uint16_t *state, const uint8_t *const *in,
                                                           uint8_t *const *out, ptrdiff_t n, int width, int channels) {
-    const struct box_division by = box_division(plan->n);
+    const struct divide16 by = box_division(plan->n);
     const __m512i add = _mm512_set1_epi16((short)by.add), factor = _mm512_set1_epi16((short)by.factor);
     const __m128i shift = _mm_cvtsi32_si128(by.shift);
     struct box_line line0 = box_line(channels), line1 = line0;

@@ -1,6 +1,10 @@
 /* Correlation on the CPU: a row in blocks of samples whose sums stay in the L1 cache, tap by tap over all channels at once. */
 #include "conv.h"
 #include <string.h>
+#if defined(__AVX2__)
+#include "divide16.h"
+#include "vector16.h"
+#endif
 
 /* Samples of a block, and taps that are listed at a time. */
 enum { CONV_BLOCK = 1024, CONV_LIST = 60 };
@@ -76,10 +80,17 @@ struct conv_block {
 /* Division by multiplication. With q = floor(a / d) <= max the value (a + 1/2) / d lies between q + 1/(2d) and q + 1 - 1/(2d),
  * so any error below 1/(2d) does no harm. In float32 (u8, d <= 8192): a + 1/2 < 2^22 is exact, two roundings err by less than
  * 256 * 2^-23 = 2^-15 < 1/(2d). In double (d < 2^31): by less than 65536 * 2^-52 = 2^-36 < 1/(2d). */
+#define CONV_FLOAT_DIV 8192
+
+/* The greatest sum whose quotient is at most `max`. */
+static int32_t conv_top(const struct conv_params *params, int32_t max) {
+    int64_t above = (max + (int64_t)1) * params->div - 1;
+    return above < INT32_MAX ? (int32_t)above : INT32_MAX;
+}
+
 static void conv_quotients(const struct conv_params *params, int32_t *sums, int count, int32_t max) {
     int32_t offset = (int32_t)params->offset, shift = params->shift;
-    int64_t above = (max + (int64_t)1) * params->div - 1;
-    int32_t top = above < INT32_MAX ? (int32_t)above : INT32_MAX;
+    int32_t top = conv_top(params, max);
     if (params->absolute)
         for (int i = 0; i < count; i++) sums[i] = sums[i] < 0 ? -sums[i] : sums[i];
     if (shift >= 0) {
@@ -95,7 +106,7 @@ static void conv_quotients(const struct conv_params *params, int32_t *sums, int 
         a = a > 0 ? a : 0;
         sums[i] = a < top ? a : top;
     }
-    if (max == 255 && params->div <= 8192) {
+    if (max == 255 && params->div <= CONV_FLOAT_DIV) {
         float inverse = 1.0f / (float)params->div;
         for (int i = 0; i < count; i++) sums[i] = (int32_t)(((float)sums[i] + 0.5f) * inverse);
     } else {
@@ -217,14 +228,26 @@ static void conv_keep_alpha(imgpipe_format format, const void *middle, void *out
     }
 }
 
+#if defined(__AVX2__)
+#include "conv_pairs.h"
+#endif
+
 static void conv_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
     static void (*const blocks[CONV_ARITHMETICS])(const struct conv_plan *, imgpipe_type, const struct conv_block *,
                                                   void *) = {block_groups, block_int32, block_int64, block_real};
     const struct conv_plan *plan = stage->data;
     imgpipe_format format = stage->in.format;
     int64_t samples = rows->out_width * format.channels;
+    bool done = false;
+#if defined(__AVX2__)
+    done = plan->pair_count > 0;
+    for (int64_t at = 0; done && at < samples; at += CONV_PAIRS_BLOCK) {
+        int64_t left = samples - at;
+        pairs_block(plan, rows, format.channels, at, (int)(left < CONV_PAIRS_BLOCK ? left : CONV_PAIRS_BLOCK));
+    }
+#endif
     for (int i = 0; i < rows->count; i++) {
-        for (int64_t at = 0; at < samples; at += CONV_BLOCK) {
+        for (int64_t at = 0; !done && at < samples; at += CONV_BLOCK) {
             int64_t left = samples - at;
             struct conv_block block = {rows->in + i, at, (int)(left < CONV_BLOCK ? left : CONV_BLOCK), format.channels};
             blocks[plan->params.arithmetic](plan, format.type, &block, rows->out[i]);

@@ -46,7 +46,19 @@ struct conv_tap {
     int16_t x, y;
 };
 
-/* stage->data. Taps and groups are for the CPU and integers alone. */
+/* Two weights, one above the other, whose products with u8 samples are computed together: bytes in two's complement, the upper one's
+ * low. Each sum of one sign within a pair is at most CONV_PAIR_WEIGHT, so that the two products' sum fits 16 bits. */
+struct conv_pair {
+    uint16_t weights;
+    int16_t x, y; /* place of the upper one in the mask */
+};
+#define CONV_PAIR_WEIGHT 128
+#define CONV_PAIRS ((CONV_MAX + 1) / 2 * CONV_MAX)
+/* Samples of a row that are worked on at a time, and from one laced row to the next in scratch. */
+#define CONV_PAIRS_BLOCK 512
+#define CONV_PAIRS_STRIDE (CONV_PAIRS_BLOCK + CONV_MAX / 2 * 2 * 4)
+
+/* stage->data. Taps, groups and pairs are for the CPU and integers alone. */
 struct conv_plan {
     struct conv_params params;
     int tap_count, group_count;
@@ -56,6 +68,14 @@ struct conv_plan {
         int end;         /* the tap behind the last of the group */
         uint16_t raised; /* what its sum starts from */
     } groups[CONV_TAPS];
+    /* CONV_GROUPS: the same by pairs, where that can be; else there are none. */
+    int pair_count, pair_group_count;
+    int64_t pairs_below;
+    struct conv_pair pairs[CONV_PAIRS];
+    struct {
+        int end;
+        uint16_t raised;
+    } pair_groups[CONV_PAIRS];
 };
 
 /* floor(a / div) within 0 … max. */
