@@ -223,7 +223,8 @@ static void plan_pairs(struct conv_plan *plan) {
         for (int x = 0; x < p->width; x++) {
             /* The last row of an odd number stands below the one before it, which has its pair already. */
             bool last = y + 1 == p->height;
-            int32_t upper = last ? 0 : p->weights.whole[y * p->width + x], lower = p->weights.whole[(last ? y : y + 1) * p->width + x];
+            int32_t upper = last ? 0 : p->weights.whole[y * p->width + x],
+                    lower = p->weights.whole[(last ? y : y + 1) * p->width + x];
             int64_t below = (upper < 0 ? -(int64_t)upper : 0) + (lower < 0 ? -(int64_t)lower : 0);
             int64_t above = (upper > 0 ? upper : 0) + (int64_t)(lower > 0 ? lower : 0), size = below + above;
             if (size == 0) continue;
@@ -320,8 +321,9 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     stage->data = plan;
     stage->rows = KERNEL_PICK(conv, stage->isa)->rows;
     stage->cuda = FILTER_CUDA(conv_cuda);
-    stage->cost = 0.2 + 0.04 * mask->width * mask->height;
     status = plan_make(stage, plan, mask, error);
+    int n = mask->width * mask->height;
+    stage->cost = plan->pair_count ? 0.1 + 0.016 * n : 0.2 + 0.04 * n; /* one core with AVX2 */
     if (plan->pair_count) stage->scratch_size = (size_t)(plan->params.height - 1) * CONV_PAIRS_STRIDE * sizeof(uint16_t);
     return status;
 }

@@ -55,7 +55,7 @@ struct conv_pair {
 #define CONV_PAIR_WEIGHT 128
 #define CONV_PAIRS ((CONV_MAX + 1) / 2 * CONV_MAX)
 /* Samples of a row that are worked on at a time, and from one laced row to the next in scratch. */
-#define CONV_PAIRS_BLOCK 512
+#define CONV_PAIRS_BLOCK 1024
 #define CONV_PAIRS_STRIDE (CONV_PAIRS_BLOCK + CONV_MAX / 2 * 2 * 4)
 
 /* stage->data. Taps, groups and pairs are for the CPU and integers alone. */
