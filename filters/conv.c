@@ -215,7 +215,8 @@ static bool plan_groups(struct conv_plan *plan) {
     return plan->tap_count > 2 * plan->group_count || plan->group_count <= 1;
 }
 
-/* Puts two weights, one above the other, together, and such pairs to groups. There are none if a weight is too large or there is one row. */
+/* Puts two weights, one above the other, together, and such pairs to groups. There are none if a weight is too large or the mask has
+ * one row. */
 static void plan_pairs(struct conv_plan *plan) {
     const struct conv_params *p = &plan->params;
     int64_t sum = 0, negative = 0;

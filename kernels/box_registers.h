@@ -1,9 +1,9 @@
-/* Box means of 8-bit samples without alpha in windows at most BOX_REGISTERS_MAX wide and of at most BOX_NARROW_MAX samples, with AVX-512: a row
- * is made in one walk, from which nothing but the sums of the columns goes through memory. Included by box.c.
+/* Box means of 8-bit samples without alpha in windows at most BOX_REGISTERS_MAX wide and of at most BOX_NARROW_MAX samples, with
+ * AVX-512: two rows are made in one walk, from which nothing but the sums of the columns goes through memory. Included by box.c.
  *
  * Sums end at a sample and reach to the left, so that each vector of them needs only vectors that have been made: with V the sums of
- * columns, S2(x) = V(x) + V(x - 1), S4(x) = S2(x) + S2(x - 2) and S8(x) = S4(x) + S4(x - 4), each made of this vector and the one before
- * it; of these the binary digits of the width are joined from the lowest on (11 = 1 + 2 + 8: T3(x) = S2(x) + V(x - 2), T11(x) =
+ * columns, S2(x) = V(x) + V(x - 1), S4(x) = S2(x) + S2(x - 2) and S8(x) = S4(x) + S4(x - 4), each made of this vector and the one
+ * before it; of these the binary digits of the width are joined from the lowest on (11 = 1 + 2 + 8: T3(x) = S2(x) + V(x - 2), T11(x) =
  * S8(x) + T3(x - 8)).
  *
  * `state` begins BOX_AHEAD samples to the left of the first window's right end, which is at least the width of a window less one

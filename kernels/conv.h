@@ -46,8 +46,8 @@ struct conv_tap {
     int16_t x, y;
 };
 
-/* Two weights, one above the other, whose products with u8 samples are computed together: bytes in two's complement, the upper one's
- * low. Each sum of one sign within a pair is at most CONV_PAIR_WEIGHT, so that the two products' sum fits 16 bits. */
+/* Two weights, one above the other, whose products with u8 samples are computed together: bytes in two's complement, that of the
+ * upper one first. Each sum of one sign within a pair is at most CONV_PAIR_WEIGHT, so that the two products' sum fits 16 bits. */
 struct conv_pair {
     uint16_t weights;
     int16_t x, y; /* place of the upper one in the mask */

@@ -1,7 +1,7 @@
 /* Sums of whole weights and 8-bit samples by pairs: one instruction multiplies bytes by signed bytes and adds the products of two
- * neighbours. Rows are laced, so that a sample's neighbour is the one below it; every row is laced once, with the row below, and serves
- * all rows of results whose windows have both. Included by conv.c where there is such an instruction; the plan says whether the weights
- * are small enough (conv.h). The sums are those of CONV_GROUPS, modulo 2^16 within a group. */
+ * neighbours. Rows are laced, so that a sample's neighbour is the one below it; every row is laced once, with the row below, and
+ * serves all rows of results whose windows have both. Included by conv.c where there is such an instruction; the plan says whether
+ * the weights are small enough (conv.h). The sums are those of CONV_GROUPS, modulo 2^16 within a group. */
 #if defined(__AVX512BW__)
 typedef __m512i pairs;
 #define PAIRS 32

@@ -1,7 +1,7 @@
-/* floor(t / n) for whole t < 2^16 - 1 and n from 3 to 2^16 - 1 that is no power of two: the high half of a product, shifted. With 2^s < n <
- * 2^(s+1) and k = 16 + s let M = ceil(2^k / n), which has 16 bits, and e = M n - 2^k. Then t M / 2^k = t / n + t e / (n 2^k), which has the same
- * floor if t e < 2^k; e <= 2^s is enough. Otherwise n - e < 2^s, and the same holds of M - 1 from below: its product with t + 1 is
- * less than (t + 1) / n by no more than 1 / n. So one of the two is right for every n. */
+/* floor(t / n) for whole t < 2^16 - 1 and n from 3 to 2^16 - 1 that is no power of two: the high half of a product, shifted. With
+ * 2^s < n < 2^(s+1) and k = 16 + s let M = ceil(2^k / n), which has 16 bits, and e = M n - 2^k. Then t M / 2^k = t / n + t e / (n 2^k),
+ * which has the same floor if t e < 2^k; e <= 2^s is enough. Otherwise n - e < 2^s, and the same holds of M - 1 from below: its
+ * product with t + 1 is less than (t + 1) / n by no more than 1 / n. So one of the two is right for every n. */
 #ifndef DIVIDE16_H
 #define DIVIDE16_H
 #include <stdbool.h>
