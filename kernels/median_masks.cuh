@@ -1,7 +1,8 @@
 /* Medians of larger windows of 16 or 32 bits: as median_planes.cuh, with the rows of the lanes' windows in shared memory, `words`
  * words each. A bit's choice is made good when the next bit is counted, so that each word is read and written once a bit.
  *
- * Operations for each result, bit and word: 4 of shared memory and 8. Sizes are from 33 to 127: a warp needs 128 size words bytes. */
+ * Operations for each result, bit and word: 4 of shared memory and 8. Sizes are from 33 to 127: a warp needs 128 size words bytes.
+ */
 #ifndef MEDIAN_MASKS_CUH
 #define MEDIAN_MASKS_CUH
 #include "median_planes.cuh"
@@ -43,8 +44,8 @@ static __device__ __forceinline__ uint32_t masks_load(const imgpipe_tile &tile, 
 }
 
 /* One bit: how many candidates have a 0 there. `before` is the bit whose choice is made good first, negative for none. */
-static __device__ __forceinline__ int masks_bit(const struct masks_layout &layout, const uint32_t *planes, uint32_t *masks, int bits,
-                                                int before, uint32_t flip, int bit, int lane) {
+static __device__ __forceinline__ int masks_bit(const struct masks_layout &layout, const uint32_t *planes, uint32_t *masks,
+                                                int bits, int before, uint32_t flip, int bit, int lane) {
     const int across = layout.words + 1, pitch = bits * across;
     int count = 0;
     for (int w = 0; w < layout.words; w++)
@@ -67,14 +68,14 @@ static __device__ __forceinline__ int masks_bit(const struct masks_layout &layou
 }
 
 /* The lower `bits` bits of one candidate, after bit `bits`, which is chosen but not made good. */
-static __device__ __forceinline__ uint32_t masks_rest(const struct masks_layout &layout, const uint32_t *planes, const uint32_t *masks,
-                                                      int all, uint32_t flip, int bits, int lane) {
+static __device__ __forceinline__ uint32_t masks_rest(const struct masks_layout &layout, const uint32_t *planes,
+                                                      const uint32_t *masks, int all, uint32_t flip, int bits, int lane) {
     const int across = layout.words + 1;
     int row = 0, column = 0;
     for (int r = 0; r < layout.size; r++)
         for (int w = 0; w < layout.words; w++) {
-            const uint32_t left = masks[(r * layout.words + w) * 32 + lane] &
-                                  (masks_plane(planes + (r * all + bits) * across, w, lane) ^ flip);
+            const uint32_t left =
+                masks[(r * layout.words + w) * 32 + lane] & (masks_plane(planes + (r * all + bits) * across, w, lane) ^ flip);
             if (left) row = r, column = 32 * w + lane + __ffs((int)left) - 1;
         }
     uint32_t key = 0;
@@ -87,7 +88,7 @@ static __device__ __forceinline__ uint32_t masks_median(const struct masks_layou
     const int size = layout.size;
     for (int r = 0; r < layout.masks_rows(); r++)
         for (int w = 0; w < layout.words; w++)
-            masks[(r * layout.words + w) * 32 + lane] = r >= size            ? 0u
+            masks[(r * layout.words + w) * 32 + lane] = r >= size             ? 0u
                                                         : size >= 32 * w + 32 ? 0xffffffffu
                                                                               : (1u << (size - 32 * w)) - 1;
     int rank = size * size / 2, left = size * size, before = -1;
@@ -125,16 +126,15 @@ static __global__ void __launch_bounds__(256)
          y0 += (int64_t)gridDim.y * layout.rows) {
         const int rows = (int)min((int64_t)layout.rows, tile.out_rect.y1 - y0);
         const uint32_t first = planes_key(tile_in<T>(tile, y0)[x0 * image.channels + channel]);
-        uint32_t differs = masks_load<T>(tile, image, layout, planes, x0 - size / 2, y0 - size / 2, rows + size - 1, channel, first);
+        uint32_t differs =
+            masks_load<T>(tile, image, layout, planes, x0 - size / 2, y0 - size / 2, rows + size - 1, channel, first);
         for (int s = 16; s > 0; s /= 2) differs |= __shfl_xor_sync(0xffffffffu, differs, s);
         if (lane == 0) differ[warp] = differs;
         __syncthreads();
         for (int k = 0; k < layout.warps; k++) differs |= differ[k];
         for (int y = warp; y < rows; y += layout.warps) {
-            const uint32_t median =
-                masks_median(layout, planes + y * bits * (layout.words + 1), masks, bits, first, differs, lane);
-            if (x0 + lane < image.width)
-                planes_put(tile_out<T>(tile, y0 + y) + (x0 + lane) * image.channels + channel, median);
+            const uint32_t median = masks_median(layout, planes + y * bits * (layout.words + 1), masks, bits, first, differs, lane);
+            if (x0 + lane < image.width) planes_put(tile_out<T>(tile, y0 + y) + (x0 + lane) * image.channels + channel, median);
         }
         __syncthreads();
     }

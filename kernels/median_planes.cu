@@ -44,7 +44,8 @@ static int masks_launch(const imgpipe_stage *stage, int32_t outside, const imgpi
     if (failed != cudaSuccess) return (int)failed;
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t blocks = (tile_rows(jobs.tile, n) + layout.rows - 1) / layout.rows;
-        const dim3 grid((unsigned)((in->width + 31) / 32 * image.channels), (unsigned)(blocks < 65535 ? blocks : 65535), (unsigned)n);
+        const dim3 grid((unsigned)((in->width + 31) / 32 * image.channels), (unsigned)(blocks < 65535 ? blocks : 65535),
+                        (unsigned)n);
         median_masks<T><<<grid, 32 * layout.warps, shared, stream>>>(jobs, image, layout);
     });
 }

@@ -150,9 +150,9 @@ static __device__ __forceinline__ void slices_step(const struct median_slices &l
     }
 }
 
-/* Makes bits of one row's results, from results[0] on; a lane gives `above`, where the median is above its threshold, and its threshold
- * is `number` + 1 units of the lowest bit above the bottom: a bit of the result is the parity of the thresholds below it that are
- * multiples of it. */
+/* Makes bits of one row's results, from results[0] on; a lane gives `above`, where the median is above its threshold, and its
+ * threshold is `number` + 1 units of the lowest bit above the bottom: a bit of the result is the parity of the thresholds below it
+ * that are multiples of it. */
 template <int WORDS, int BITS, bool ADD>
 static __device__ __forceinline__ void slices_reduce(uint32_t *results, const uint32_t (&above)[WORDS], int number, int lane) {
 #pragma unroll
@@ -170,8 +170,8 @@ static __device__ __forceinline__ void slices_reduce(uint32_t *results, const ui
     }
 }
 
-/* Counts for one threshold a lane in `rows` rows. The FIRST pass makes the upper bits, clears the others, and returns in which rows the
- * range of values that ends at the lane's threshold occurs: the first, and the last << 16; -1 if in none. */
+/* Counts for one threshold a lane in `rows` rows. The FIRST pass makes the upper bits, clears the others, and returns in which rows
+ * the range of values that ends at the lane's threshold occurs: the first, and the last << 16; -1 if in none. */
 template <int LEVELS, int WORDS, bool FIRST>
 static __device__ __forceinline__ int slices_pass(const struct median_slices &launch, const uint32_t *bits, uint32_t *results,
                                                   int rows, const uint32_t (&valid)[WORDS], uint32_t threshold, int lane) {

@@ -32,28 +32,48 @@
  * such that the two pairs of rows of a warp lie in different banks. */
 struct tree_layout {
     static const int height = SIZE - 1, across = TREE_COLUMNS + SIZE - 1, down = TREE_ROWS + SIZE - 1;
-    static const int raw_pitch = across | 1, raw = down * raw_pitch;
+    static const int pad = (4 - SIZE / 2 % 4) % 4, quads = (pad + across + 3) / 4; /* a row starts at a multiple of four columns */
+    static const int raw_pitch = 4 * quads, raw = down * raw_pitch;
     static const int column_pitch = height * across + 2, columns = TREE_ROWS / 2 * column_pitch;
     static const int joined = (SIZE - 3) / 4, per_row = TREE_COLUMNS / 4 + joined - 1, tight = 4 * height * per_row;
     static const int join_pitch = tight + (48 - tight % 32) % 32, joins = TREE_ROWS / 2 * join_pitch;
     static const int bytes = 4 * (raw + columns + joins);
 };
 
-/* How many samples a key holds, making one, and storing two neighbouring results; `second` picks the sample. */
-template <typename T> struct tree_sample {
+/* How many samples a key holds; making one, or four of neighbouring samples; storing two neighbouring results. `second` picks the
+ * sample. */
+template <typename T> struct tree_sample;
+/* A byte stands in both halves of its half of the key, which saves clearing one. */
+template <> struct tree_sample<uint8_t> {
     static const int count = 2;
-    static __device__ __forceinline__ uint32_t key(T a, T b) { return a | (uint32_t)b << 16; }
-    static __device__ __forceinline__ T value(uint32_t key, bool second) { return (T)(second ? key >> 16 : key & 0xffffu); }
-    static __device__ __forceinline__ void put(T *to, T a, T b) {
-        if (sizeof(T) == 1)
-            *(uint16_t *)to = (uint16_t)(a | b << 8);
-        else
-            *(uint32_t *)to = a | (uint32_t)b << 16;
+    static __device__ __forceinline__ uint32_t key(uint8_t a, uint8_t b) { return 257u * (a | (uint32_t)b << 16); }
+    static __device__ __forceinline__ uint4 keys(const uint8_t *from) {
+        const uint32_t a = *(const uint32_t *)from, b = *(const uint32_t *)(from + TREE_COLUMNS);
+        return make_uint4(__byte_perm(a, b, 0x4400), __byte_perm(a, b, 0x5511), __byte_perm(a, b, 0x6622),
+                          __byte_perm(a, b, 0x7733));
     }
+    static __device__ __forceinline__ uint8_t value(uint32_t key, bool second) { return (uint8_t)(second ? key >> 16 : key); }
+    static __device__ __forceinline__ void put(uint8_t *to, uint8_t a, uint8_t b) { *(uint16_t *)to = (uint16_t)(a | b << 8); }
+};
+template <> struct tree_sample<uint16_t> {
+    static const int count = 2;
+    static __device__ __forceinline__ uint32_t key(uint16_t a, uint16_t b) { return a | (uint32_t)b << 16; }
+    static __device__ __forceinline__ uint4 keys(const uint16_t *from) {
+        const uint2 a = *(const uint2 *)from, b = *(const uint2 *)(from + TREE_COLUMNS);
+        return make_uint4(__byte_perm(a.x, b.x, 0x5410), __byte_perm(a.x, b.x, 0x7632), __byte_perm(a.y, b.y, 0x5410),
+                          __byte_perm(a.y, b.y, 0x7632));
+    }
+    static __device__ __forceinline__ uint16_t value(uint32_t key, bool second) { return (uint16_t)(second ? key >> 16 : key); }
+    static __device__ __forceinline__ void put(uint16_t *to, uint16_t a, uint16_t b) { *(uint32_t *)to = a | (uint32_t)b << 16; }
 };
 template <> struct tree_sample<float> {
     static const int count = 1;
     static __device__ __forceinline__ int32_t key(float a, float) { return median_key(a); }
+    static __device__ __forceinline__ uint4 keys(const float *from) {
+        const float4 v = *(const float4 *)from;
+        return make_uint4((uint32_t)median_key(v.x), (uint32_t)median_key(v.y), (uint32_t)median_key(v.z),
+                          (uint32_t)median_key(v.w));
+    }
     static __device__ __forceinline__ float value(int32_t key, bool) { return median_from_key(key); }
     static __device__ __forceinline__ void put(float *to, float a, float b) { *(float2 *)to = make_float2(a, b); }
 };
@@ -65,7 +85,8 @@ static __device__ __forceinline__ void tree_load(const imgpipe_tile &tile, const
                                                  int channel) {
     typedef typename P::sample T;
     typedef tree_layout L;
-    const int count = (tree_sample<T>::count - 1) * TREE_COLUMNS + L::across, thread = (int)threadIdx.x;
+    typedef tree_sample<T> S;
+    const int count = (S::count - 1) * TREE_COLUMNS + L::across, thread = (int)threadIdx.x;
     for (int i = thread; i < count; i += TREE_THREADS) {
         const int64_t x = window_index(image.border, x0 - SIZE / 2 + i, image.width);
         place[i] = x < 0 ? -1 : x * image.channels + channel;
@@ -77,13 +98,23 @@ static __device__ __forceinline__ void tree_load(const imgpipe_tile &tile, const
     }
     __syncthreads();
     const T outside = P::outside(image);
-#pragma unroll 4
-    for (int i = thread; i < L::down * L::across; i += TREE_THREADS) {
-        const int row = i / L::across, column = i - row * L::across;
-        const int64_t a = place[column], b = tree_sample<T>::count > 1 ? place[column + TREE_COLUMNS] : -1;
-        const T *from = rows[row];
-        raw[row * L::raw_pitch + column] =
-            tree_sample<T>::key(from && a >= 0 ? from[a] : outside, from && b >= 0 ? from[b] : outside);
+    const int64_t start = x0 - SIZE / 2 - L::pad;
+    if (image.channels == 1 && start >= 0 && start + (S::count - 1) * TREE_COLUMNS + 4 * L::quads <= image.width) {
+        const uint32_t none = (uint32_t)S::key(outside, outside);
+#pragma unroll 2
+        for (int i = thread; i < L::down * L::quads; i += TREE_THREADS) {
+            const int row = i / L::quads, quad = i - row * L::quads;
+            ((uint4 *)raw)[i] = rows[row] ? S::keys(rows[row] + start + 4 * quad) : make_uint4(none, none, none, none);
+        }
+    } else {
+#pragma unroll 1
+        for (int i = thread; i < L::down * L::across; i += TREE_THREADS) {
+            const int row = i / L::across, column = i - row * L::across;
+            const int64_t a = place[column], b = S::count > 1 ? place[column + TREE_COLUMNS] : -1;
+            const T *from = rows[row];
+            raw[row * L::raw_pitch + L::pad + column] =
+                S::key(from && a >= 0 ? from[a] : outside, from && b >= 0 ? from[b] : outside);
+        }
     }
     __syncthreads();
 }
@@ -208,9 +239,10 @@ static __global__ void __launch_bounds__(TREE_THREADS, SIZE < 11   ? 4
     for (int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * TREE_ROWS; y0 < tile.out_rect.y1;
          y0 += (int64_t)gridDim.y * TREE_ROWS) {
         tree_load<P>(tile, image, raw, place, rows, x0, y0, channel);
-        tree_columns<P>(raw, columns);
+        tree_columns<P>(raw + L::pad, columns);
         tree_joins<P>(columns, joins);
-        const key *own_raw = raw + 2 * pair * L::raw_pitch + 4 * t, *own_columns = columns + pair * L::column_pitch + 4 * t;
+        const key *own_raw = raw + 2 * pair * L::raw_pitch + L::pad + 4 * t,
+                  *own_columns = columns + pair * L::column_pitch + 4 * t;
         key core[TREE_CORE], sorted[2][SIZE - 3];
         tree_core<P>(own_columns, joins + pair * L::join_pitch + t, core);
         tree_row<P>(own_raw, sorted[0]);
