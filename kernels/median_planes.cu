@@ -1,7 +1,7 @@
 /* The launchers of median_planes.cuh and median_masks.cuh. */
 #include "median_masks.cuh"
 
-#define MASKS_SHARED (224 * 1024)
+#define MASKS_SHARED (224 * 1024) /* of a multiprocessor: blocks take it, or half of it */
 
 template <typename T, int SIZE>
 static int planes_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
@@ -31,30 +31,39 @@ static int planes_size(const imgpipe_stage *stage, int32_t outside, const imgpip
     }
 }
 
-/* As many warps as there is room for, at least one. */
-template <typename T>
+/* As many warps as there is room for in half of a multiprocessor, or in all of it. */
+template <typename T, int WORDS>
 static int masks_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     const imgpipe_info *in = &stage->in;
     const struct window_image image = {in->width, in->height, in->format.channels, stage->border, (uint32_t)outside};
-    const int size = ((const struct median_data *)stage->data)->size, bits = 8 * (int)sizeof(T);
-    struct masks_layout layout = {size, (size + 31) / 32, PLANES_ROWS, 8};
-    while (layout.warps > 1 && 4 * (layout.planes(bits) + layout.warps * layout.masks()) > MASKS_SHARED) layout.warps--;
-    const int shared = 4 * (layout.planes(bits) + layout.warps * layout.masks());
-    cudaError_t failed = cudaFuncSetAttribute(median_masks<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    masks_layout<8 * (int)sizeof(T), WORDS> layout = {((const struct median_data *)stage->data)->size, 8};
+    const auto bytes = [&]() { return 4 * (layout.planes() + layout.warps * layout.masks()); };
+    while (layout.warps > 4 && bytes() > MASKS_SHARED / 2) layout.warps--;
+    if (bytes() > MASKS_SHARED / 2) layout.warps = 8;
+    while (layout.warps > 1 && bytes() > MASKS_SHARED) layout.warps--;
+    const int shared = bytes();
+    cudaError_t failed = cudaFuncSetAttribute(median_masks<T, WORDS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (failed != cudaSuccess) return (int)failed;
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
-        const int64_t blocks = (tile_rows(jobs.tile, n) + layout.rows - 1) / layout.rows;
+        const int64_t blocks = (tile_rows(jobs.tile, n) + PLANES_ROWS - 1) / PLANES_ROWS;
         const dim3 grid((unsigned)((in->width + 31) / 32 * image.channels), (unsigned)(blocks < 65535 ? blocks : 65535),
                         (unsigned)n);
-        median_masks<T><<<grid, 32 * layout.warps, shared, stream>>>(jobs, image, layout);
+        median_masks<T, WORDS><<<grid, 32 * layout.warps, shared, stream>>>(jobs, image, layout.size, layout.warps);
     });
 }
 
+template <typename T>
+static int median_planes_any(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
+                             cudaStream_t stream) {
+    const int size = ((const struct median_data *)stage->data)->size;
+    if (size < 32) return planes_size<T>(stage, outside, tiles, count, stream);
+    if (size < 64) return masks_launch<T, 2>(stage, outside, tiles, count, stream);
+    if (size < 96) return masks_launch<T, 3>(stage, outside, tiles, count, stream);
+    return masks_launch<T, 4>(stage, outside, tiles, count, stream);
+}
+
 int median_planes_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream) {
-    const bool narrow = stage->in.format.type == IMGPIPE_U16;
-    if (((const struct median_data *)stage->data)->size > 31)
-        return narrow ? masks_launch<uint16_t>(stage, outside, tiles, count, (cudaStream_t)stream)
-                      : masks_launch<float>(stage, outside, tiles, count, (cudaStream_t)stream);
-    if (narrow) return planes_size<uint16_t>(stage, outside, tiles, count, (cudaStream_t)stream);
-    return planes_size<float>(stage, outside, tiles, count, (cudaStream_t)stream);
+    if (stage->in.format.type == IMGPIPE_U16)
+        return median_planes_any<uint16_t>(stage, outside, tiles, count, (cudaStream_t)stream);
+    return median_planes_any<float>(stage, outside, tiles, count, (cudaStream_t)stream);
 }

@@ -47,8 +47,8 @@ template <int CHANNELS> struct three_row<uint16_t, CHANNELS> {
 
 template <int CHANNELS> struct three_row<float, CHANNELS> {
     static const int margin = CHANNELS, keys = 4;
-    /* Keys of their own: adding zero makes -0 to +0 and every NaN to 0x7fffffff (PTX ISA, add), which is the greatest; then negative
-     * numbers have all bits but the sign inverted. */
+    /* Keys of their own: adding zero makes -0 to +0 and every NaN to 0x7fffffff (PTX ISA, add), which is the greatest; then
+     * negative numbers have all bits but the sign inverted. */
     static __device__ __forceinline__ uint32_t convert(uint32_t word) {
         const uint32_t bits = __float_as_uint(__uint_as_float(word) + 0.0f);
         return bits ^ ((uint32_t)((int32_t)bits >> 31) & 0x7fffffffu);
@@ -125,8 +125,7 @@ static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, cons
             for (int j = 0; j < COUNT; j++)
 #pragma unroll
                 for (int k = 0; k < margin; k++)
-                    beside[j][k] =
-                        side < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], side + k * per_word) : 0;
+                    beside[j][k] = side < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], side + k * per_word) : 0;
         }
     }
     __syncwarp();
@@ -145,16 +144,17 @@ static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, cons
     }
 }
 
-/* The middle of three, of which p <= q. */
-template <typename P>
-static __device__ __forceinline__ typename P::key three_middle(typename P::key a, typename P::key p, typename P::key q) {
-    return P::most(p, P::least(a, q));
+/* The middle of three is their sum less the least and the greatest: for pairs too, since what is carried into the upper half is
+ * taken away again. `minus` is -1, which the compiler must not know: so the differences are multiplications, which are done beside
+ * minima and maxima and not instead of them. */
+static __device__ __forceinline__ uint32_t three_middle(uint32_t sum, uint32_t low, uint32_t high, uint32_t minus) {
+    return high * minus + (low * minus + sum);
 }
 
 /* One row of results from sorted columns: the median is that of the greatest least, the middle middle and the least greatest. */
 template <typename P, int CHANNELS, int KEYS>
 static __device__ __forceinline__ void three_results(const typename P::key *low, const typename P::key *middle,
-                                                     const typename P::key *high, typename P::key (&out)[KEYS]) {
+                                                     const typename P::key *high, uint32_t minus, typename P::key (&out)[KEYS]) {
     typedef typename P::key key;
     const int c = CHANNELS;
 #pragma unroll
@@ -164,15 +164,17 @@ static __device__ __forceinline__ void three_results(const typename P::key *low,
 #pragma unroll
         for (int k = i; k <= i + c && k < KEYS; k += c) {
             const key a = P::most(low[k], low[k + c], low[k + 2 * c]), d = P::least(high[k], high[k + c], high[k + 2 * c]);
-            const key b = three_middle<P>(middle[k == i ? i : i + 3 * c], p, q);
-            out[k] = P::most(P::least(a, b), P::least(P::most(a, b), d));
+            const key b = P::most(p, P::least(middle[k == i ? i : i + 3 * c], q));
+            const uint32_t sum = (uint32_t)a + (uint32_t)b + (uint32_t)d;
+            out[k] = (key)three_middle(sum, (uint32_t)P::least(a, b, d), (uint32_t)P::most(a, b, d), minus);
         }
     }
 }
 
 /* THREE_ROWS rows of results from two more rows of samples. */
 template <typename T, int CHANNELS>
-static __device__ __forceinline__ void three_rows(const uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin], uint4 *out) {
+static __device__ __forceinline__ void three_rows(const uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin], uint32_t minus,
+                                                  uint4 *out) {
     typedef median_policy<T> P;
     typedef three_row<T, CHANNELS> R;
     typedef typename P::key key;
@@ -180,10 +182,11 @@ static __device__ __forceinline__ void three_rows(const uint32_t (*rows)[4 + 2 *
 #pragma unroll
     for (int y = 0; y < THREE_ROWS; y += 2) {
         key p[columns], q[columns];
+        uint32_t sum[columns];
 #pragma unroll
         for (int i = 0; i < columns; i++) {
             const key a = R::at(rows[y + 1], i - CHANNELS), b = R::at(rows[y + 2], i - CHANNELS);
-            p[i] = P::least(a, b), q[i] = P::most(a, b);
+            p[i] = P::least(a, b), q[i] = P::most(a, b), sum[i] = (uint32_t)a + (uint32_t)b;
         }
 #pragma unroll
         for (int k = 0; k < 2; k++) {
@@ -191,9 +194,10 @@ static __device__ __forceinline__ void three_rows(const uint32_t (*rows)[4 + 2 *
 #pragma unroll
             for (int i = 0; i < columns; i++) {
                 const key a = R::at(rows[y + 3 * k], i - CHANNELS);
-                low[i] = P::least(a, p[i]), high[i] = P::most(a, q[i]), middle[i] = three_middle<P>(a, p[i], q[i]);
+                low[i] = P::least(a, p[i]), high[i] = P::most(a, q[i]);
+                middle[i] = (key)three_middle(sum[i] + (uint32_t)a, (uint32_t)low[i], (uint32_t)high[i], minus);
             }
-            three_results<P, CHANNELS, R::keys>(low, middle, high, results);
+            three_results<P, CHANNELS, R::keys>(low, middle, high, minus, results);
             out[y + k] = R::put(results);
         }
     }
@@ -201,13 +205,15 @@ static __device__ __forceinline__ void three_rows(const uint32_t (*rows)[4 + 2 *
 
 /* A block makes `rows` rows of a strip of as many chunks as it has threads. */
 template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(THREE_THREADS)
-    median_three(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct window_image image, int rows) {
+static __global__ void __launch_bounds__(THREE_THREADS, CHANNELS < 3 ? 5 : 4)
+    median_three(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct window_image image, int rows,
+                 uint32_t minus) {
     const int lane = (int)threadIdx.x % 32, width = 4 + 2 * three_row<T, CHANNELS>::margin, span = window_chunk<T>::samples;
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     const int64_t s = ((int64_t)blockIdx.x * THREE_THREADS + threadIdx.x) * span, length = image.width * CHANNELS;
     const bool inside = s + span <= length;
-    for (int64_t first = tile.out_rect.y0 + (int64_t)blockIdx.y * rows; first < tile.out_rect.y1; first += (int64_t)gridDim.y * rows) {
+    for (int64_t first = tile.out_rect.y0 + (int64_t)blockIdx.y * rows; first < tile.out_rect.y1;
+         first += (int64_t)gridDim.y * rows) {
         const int64_t last = min(first + rows, tile.out_rect.y1);
         uint32_t in[THREE_ROWS + 2][width];
         three_load<T, CHANNELS, 2>(tile, image, s, inside, first - 1, lane, in + THREE_ROWS);
@@ -217,7 +223,7 @@ static __global__ void __launch_bounds__(THREE_THREADS)
 #pragma unroll
             for (int k = 0; k < width; k++) in[0][k] = in[THREE_ROWS][k], in[1][k] = in[THREE_ROWS + 1][k];
             three_load<T, CHANNELS, THREE_ROWS>(tile, image, s, inside, y + 1, lane, in + 2);
-            three_rows<T, CHANNELS>(in, out);
+            three_rows<T, CHANNELS>(in, minus, out);
             if (inside) {
 #pragma unroll
                 for (int j = 0; j < THREE_ROWS; j++)
