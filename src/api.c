@@ -79,7 +79,8 @@ static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error
         return error_set(error, IMGPIPE_ERROR_INPUT, "%s: %s cannot hold an image of %lld x %lld pixels; choose png", path,
                          job->encoder->info.name, (long long)info->width, (long long)info->height);
     imgpipe_status failed = carry_metadata(job, error);
-    if (!failed && !job->out) failed = outfile_open(path, job->options->overwrite == IMGPIPE_OVERWRITE_NEVER, &job->out, error);
+    if (!failed && !job->out)
+        failed = outfile_open_among(&job->context->folders, path, job->options->overwrite == IMGPIPE_OVERWRITE_NEVER, &job->out, error);
     if (failed) return failed;
     outfile_cancel(job->out, &job->context->cancel);
     /* How the input was stored says something to an output of the same kind only. */

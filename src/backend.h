@@ -36,6 +36,8 @@ struct backend_ops {
     /* Frees the pass; adds the seconds of all its work to `seconds`, by BACKEND_UPLOAD and so on. */
     void (*close)(struct backend_pass *pass, double seconds[3]);
     void (*free)(struct backend *backend);
+    /* Bytes of device memory that open() would take; NULL: none. */
+    uint64_t (*device_bytes)(const struct pass_io *io);
 };
 
 struct backend {

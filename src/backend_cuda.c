@@ -345,7 +345,7 @@ static void cuda_free(struct backend *base) {
     free(backend);
 }
 
-static const struct backend_ops cuda_ops = {"cuda", true, cuda_open, cuda_submit, cuda_collect, cuda_close, cuda_free};
+static const struct backend_ops cuda_ops = {"cuda", true, cuda_open, cuda_submit, cuda_collect, cuda_close, cuda_free, cuda_pass_bytes};
 
 imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *options, const struct log *log, struct backend **out,
                                 imgpipe_error *error) {

@@ -105,6 +105,7 @@ imgpipe_status imgpipe_context_new(const imgpipe_context_options *options, imgpi
     imgpipe_context *made = calloc(1, sizeof *made);
     if (!made) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a context");
     pthread_mutex_init(&made->lock, NULL);
+    pthread_mutex_init(&made->folders.lock, NULL);
     imgpipe_status failed = fill_context(made, options, error);
     if (failed)
         imgpipe_context_free(&made);
@@ -121,6 +122,7 @@ void imgpipe_context_free(imgpipe_context **context) {
     if ((*context)->cuda) (*context)->cuda->ops->free((*context)->cuda);
     if ((*context)->cpu) (*context)->cpu->ops->free((*context)->cpu);
     pthread_mutex_destroy(&(*context)->lock);
+    pthread_mutex_destroy(&(*context)->folders.lock);
     free(*context);
     *context = NULL;
 }

@@ -4,6 +4,7 @@
 #include "backend.h"
 #include "backend_cuda.h"
 #include "cancel.h"
+#include "outfile.h"
 
 #include <pthread.h>
 
@@ -12,6 +13,7 @@ enum device_wish { DEVICE_AUTO, DEVICE_CPU, DEVICE_CUDA };
 struct imgpipe_context {
     struct log log;
     struct tasks *tasks;
+    struct outfile_folders folders;
     struct backend *cpu;
     pthread_mutex_t lock;       /* guards `cuda` while it is NULL */
     struct backend *cuda;       /* NULL until a run wants it */

@@ -101,6 +101,19 @@ static imgpipe_status upload_constants(struct backend_pass *bp, imgpipe_error *e
     return IMGPIPE_OK;
 }
 
+uint64_t cuda_pass_bytes(const struct pass_io *io) {
+    struct backend_pass bp = {.io = *io, .tiled = *io->pass};
+    struct layout layout = {0};
+    size_t ends = (size_t)io->pass->node_count + 1;
+    bp.edges = calloc(ends, sizeof *bp.edges);
+    bp.nodes = calloc(ends, sizeof *bp.nodes);
+    cut_tiles(&bp, io->pass->strip_rows);
+    if (bp.edges && bp.nodes) lay_out(&bp, &layout);
+    free(bp.edges);
+    free(bp.nodes);
+    return layout.used + 256;
+}
+
 imgpipe_status cuda_pass_memory(struct backend_pass *bp, imgpipe_error *error) {
     bp->tiled = *bp->io.pass;
     int64_t rows = bp->io.pass->strip_rows;

@@ -87,6 +87,8 @@ imgpipe_status cuda_check(cudaError_t code, const char *call, imgpipe_error *err
 
 /* The pass reads an image that lies in device memory as a whole, because its first window wraps around. */
 bool cuda_pass_whole(const struct backend_pass *bp);
+/* Bytes of device memory that the pass takes in tiles as high as its strips. */
+uint64_t cuda_pass_bytes(const struct pass_io *io);
 /* Device memory of the pass, its constants and tables (cuda_memory.c). */
 imgpipe_status cuda_pass_memory(struct backend_pass *bp, imgpipe_error *error);
 void cuda_pass_release(struct backend_pass *bp);

@@ -289,8 +289,8 @@ typedef struct imgpipe_run_options {
      * NULL. */
     bool (*take_data)(void *user, const imgpipe_filter *filter, const char *json, size_t length);
     void *take_user;
-    /* Called once the run is done, for each `hist` stage of the chain (counted from 0), with its numbers, which are valid during the
-     * call. NULL: nobody asks. */
+    /* Called once the run is done, for each `hist` stage of the chain (counted from 0), with its numbers, which are valid during
+     * the call. NULL: nobody asks. */
     void (*histogram)(void *user, int stage, const imgpipe_histogram *histogram, const uint64_t *counts);
     void *histogram_user;
     bool poison;            /* for tests: fills buffers with garbage before use, so that a stage which reads
@@ -322,6 +322,29 @@ IMGPIPE_API imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgp
 /* Says which size and format a chain makes of an image; reads no pixel. */
 IMGPIPE_API imgpipe_status imgpipe_chain_output(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_info *in,
                                                 const imgpipe_run_options *options, imgpipe_info *out, imgpipe_error *error);
+
+/* What running a chain on an image of some size and format takes. */
+typedef struct imgpipe_needs {
+    size_t struct_size;
+    imgpipe_info out;       /* as imgpipe_chain_output() says it */
+    /* How many pixels around an output pixel the chain reads, at most, in each direction; outside the image too, where border
+     * rules. */
+    int64_t left, top, right, bottom;
+    /* The result depends on all pixels: the chain has a histogram or another gather, a border that wraps round, or a stage that
+     * needs the image as a whole. The four numbers above then mean nothing. */
+    bool whole;
+    int passes;             /* how many times an image is walked over */
+    /* Bytes that a run takes at the same time, beside the caller's images and some kilobytes: buffers of rows and images
+     * between passes in host memory, and in the memory of the device where `device` says cuda. What decoders and encoders of files
+     * hold comes on top. */
+    uint64_t host_bytes, device_bytes;
+    char device[160];       /* the device that would compute, and why */
+} imgpipe_needs;
+
+IMGPIPE_API imgpipe_needs imgpipe_needs_default(void);
+/* Fills `needs` for a run of imgpipe_run_image() with these arguments; reads no pixel. */
+IMGPIPE_API imgpipe_status imgpipe_chain_needs(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_info *in,
+                                               const imgpipe_run_options *options, imgpipe_needs *needs, imgpipe_error *error);
 
 /* Runs a chain on an image in host memory. `out->info` must be what imgpipe_chain_output() says; its layout is free. Both images
  * belong to the caller. `out` may be NULL, as in imgpipe_run_file().
@@ -359,12 +382,12 @@ typedef struct imgpipe_row_stream {
 } imgpipe_row_stream;
 
 IMGPIPE_API imgpipe_row_stream imgpipe_row_stream_default(void);
-/* Runs a chain on such an image. Memory does not grow with the height unless the chain walks over the image
- * several times (hist of f32, a border that wraps round, stages behind a chart). Rows are packed, without gaps, and aligned to 64 bytes. Both functions are called from threads of the
- * context: no two calls of the same function at once, but a read() and a write() may overlap. Either ends the run by returning
- * anything but IMGPIPE_OK, which the run then returns, with the message that it put into `error` (or one of ours, if it left that
- * alone): IMGPIPE_ERROR_CANCELLED for a wish, IMGPIPE_ERROR_INPUT or IMGPIPE_ERROR_OUTPUT for a failure. Neither is called again
- * after that. */
+/* Runs a chain on such an image. Memory does not grow with the height unless the chain walks over the image several times (hist
+ * of f32, a border that wraps round, stages behind a chart). Rows are packed, without gaps, and aligned to 64 bytes. Both
+ * functions are called from threads of the context: no two calls of the same function at once, but a read() and a write() may
+ * overlap. Either ends the run by returning anything but IMGPIPE_OK, which the run then returns, with the message that it put
+ * into `error` (or one of ours, if it left that alone): IMGPIPE_ERROR_CANCELLED for a wish, IMGPIPE_ERROR_INPUT or
+ * IMGPIPE_ERROR_OUTPUT for a failure. Neither is called again after that. */
 IMGPIPE_API imgpipe_status imgpipe_run_rows(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_row_stream *stream,
                                             const imgpipe_run_options *options, imgpipe_report *report, imgpipe_error *error);
 
@@ -503,8 +526,8 @@ IMGPIPE_API int imgpipe_devices(imgpipe_device_info *devices, int capacity, char
 
 typedef enum imgpipe_kind {
     IMGPIPE_POINT,  /* setup() lists operations on single pixels with imgpipe_stage_point(); runs of them are fused */
-    /* rows() computes output rows from a window of input rows that need() declares; what it makes of a window does not depend on where
-     * in the image that lies, since imgpipe_run_region() gives it parts of images */
+    /* rows() computes output rows from a window of input rows that need() declares; what it makes of a window does not depend on
+     * where in the image that lies, since imgpipe_run_region() gives it parts of images */
     IMGPIPE_LOCAL,
     IMGPIPE_GATHER, /* gather() reduces the image to a state; then the image goes on, or render() makes a new one */
     IMGPIPE_WHOLE   /* render() gets the whole image at once */

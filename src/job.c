@@ -115,30 +115,38 @@ static imgpipe_status tell_histograms(const struct job *job, imgpipe_error *erro
     return IMGPIPE_OK;
 }
 
+imgpipe_status job_begin(struct job *job, struct run *run, char *why, size_t why_size, imgpipe_error *error) {
+    imgpipe_context *context = job->context;
+    *run = (struct run){.plan = job->plan,
+                        .source = job->source,
+                        .sink = job->sink,
+                        .tasks = context->tasks,
+                        .folders = &context->folders,
+                        .log = &context->log,
+                        .in_flight = tasks_threads(context->tasks),
+                        .memory = job_memory(job),
+                        .poison = job->options->poison,
+                        .progress = context->progress,
+                        .cancel = context->cancel,
+                        .user = context->user,
+                        .options = job->options};
+    imgpipe_status failed = context_backend(context, job->plan, &run->backend, why, why_size, error);
+    if (failed || run->backend == context->cpu) return failed;
+    /* Large copies, few of them under way: the GPU works on one tile at a time. */
+    struct plan_options wishes = job_plan_options(job, !job->sink);
+    wishes.strip_bytes = GPU_STRIP_BYTES;
+    plan_strips(job->plan, &wishes);
+    run->in_flight = GPU_STRIPS;
+    if (context->wish == DEVICE_AUTO) run->fallback = context->cpu;
+    return IMGPIPE_OK;
+}
+
 imgpipe_status job_run(struct job *job, imgpipe_report *report, imgpipe_error *error) {
     imgpipe_context *context = job->context;
-    struct run run = {.plan = job->plan,
-                      .source = job->source,
-                      .sink = job->sink,
-                      .tasks = context->tasks,
-                      .log = &context->log,
-                      .in_flight = tasks_threads(context->tasks),
-                      .memory = job_memory(job),
-                      .poison = job->options->poison,
-                      .progress = context->progress,
-                      .cancel = context->cancel,
-                      .user = context->user,
-                      .options = job->options};
+    struct run run;
     char why[sizeof((imgpipe_report *)0)->device] = "";
-    imgpipe_status failed = context_backend(context, job->plan, &run.backend, why, sizeof why, error);
+    imgpipe_status failed = job_begin(job, &run, why, sizeof why, error);
     if (failed) return failed;
-    if (run.backend != context->cpu) { /* large copies, few of them under way: the GPU works on one tile at a time */
-        struct plan_options wishes = job_plan_options(job, !job->sink);
-        wishes.strip_bytes = GPU_STRIP_BYTES;
-        plan_strips(job->plan, &wishes);
-        run.in_flight = GPU_STRIPS;
-        if (context->wish == DEVICE_AUTO) run.fallback = context->cpu;
-    }
     if (!job->later) {
         plan_print(job->plan, &context->log);
         log_line(&context->log, IMGPIPE_LOG_DETAIL, "device: %s", why);

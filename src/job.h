@@ -23,6 +23,8 @@ imgpipe_status job_check(const imgpipe_context *context, const imgpipe_run_optio
 uint64_t job_memory(const struct job *job);
 struct plan_options job_plan_options(const struct job *job, bool no_output);
 void job_clear_report(imgpipe_report *report);
+/* Prepares a run of the job's plan: chooses the backend, with one line that says which and why, and the strips that suit it. */
+imgpipe_status job_begin(struct job *job, struct run *run, char *why, size_t why_size, imgpipe_error *error);
 /* Runs the plan of a job whose ends are open. */
 imgpipe_status job_run(struct job *job, imgpipe_report *report, imgpipe_error *error);
 /* Whether `out` may be written while `in` is read. `*shared`: the output replaces the input pixel by pixel. */

@@ -91,14 +91,14 @@ static bool create_temp(struct outfile *out) {
     return false;
 }
 
-static imgpipe_status open_regular(struct outfile *out, imgpipe_error *error) {
+static imgpipe_status open_regular(struct outfile *out, struct outfile_folders *folders, imgpipe_error *error) {
     if (out->keep_existing && out->target.exists) {
         error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot write '%s': it exists already; name another output, or allow overwriting",
                   out->name);
         if (error) error->fault = EEXIST;
         return IMGPIPE_ERROR_OUTPUT;
     }
-    outfile_remove_stale(out->target.folder);
+    outfile_remove_stale(out->target.folder, folders);
     if (create_temp(out)) return IMGPIPE_OK;
     out->fault = errno;
     if (out->fault == EACCES || out->fault == EPERM || out->fault == EROFS) {
@@ -109,6 +109,11 @@ static imgpipe_status open_regular(struct outfile *out, imgpipe_error *error) {
 }
 
 imgpipe_status outfile_open(const char *path, bool keep_existing, struct outfile **result, imgpipe_error *error) {
+    return outfile_open_among(NULL, path, keep_existing, result, error);
+}
+
+imgpipe_status outfile_open_among(struct outfile_folders *folders, const char *path, bool keep_existing, struct outfile **result,
+                                  imgpipe_error *error) {
     *result = NULL;
     if (!path || !*path) return error_set(error, IMGPIPE_ERROR_OUTPUT, "cannot open an output: its name is empty; name a file");
     struct outfile *out = malloc(sizeof *out);
@@ -126,7 +131,7 @@ imgpipe_status outfile_open(const char *path, bool keep_existing, struct outfile
     if (status == IMGPIPE_OK) {
         out->direct = out->target.special >= 0;
         out->fd = out->target.special;
-        if (!out->direct) status = open_regular(out, error);
+        if (!out->direct) status = open_regular(out, folders, error);
     }
     if (status != IMGPIPE_OK) {
         outfile_abort(out);

@@ -6,11 +6,28 @@
 #include "cancel.h"
 #include "imgpipe.h"
 
+#include <pthread.h>
+#include <sys/types.h>
+
 struct outfile;
+
+/* The folders that were looked through for temporary files, and when each may be looked through again. Holds a few and forgets the
+ * rest; any thread. It changes no result: a run of 100,000 images into one folder must not list that folder 100,000 times. */
+struct outfile_folders {
+    pthread_mutex_t lock;
+    struct {
+        dev_t device;
+        ino_t inode;
+        double next;
+    } seen[16];
+};
 
 /* "-" is standard output (refused if it is a terminal). `keep_existing`: an existing regular file is an error
  * (IMGPIPE_ERROR_OUTPUT). Removes temporary files in the folder that nobody holds the lock on. */
 imgpipe_status outfile_open(const char *path, bool keep_existing, struct outfile **out, imgpipe_error *error);
+/* The same, with a memory of folders. */
+imgpipe_status outfile_open_among(struct outfile_folders *folders, const char *path, bool keep_existing, struct outfile **out,
+                                  imgpipe_error *error);
 /* Asks `cancel` (which must outlive the outfile) while a pipe takes nothing; then writing fails. */
 void outfile_cancel(struct outfile *out, const struct cancel *cancel);
 /* Writes through a buffer; false after the first failure, which outfile_commit() reports. A closed pipe fails likewise

@@ -1,5 +1,6 @@
 /* Names and folders of outputs: following symlinks, special files, removing what killed runs left behind. */
 #include "outfile_path.h"
+#include "outfile.h"
 #include "clock.h"
 #include "status.h"
 #include <dirent.h>
@@ -242,34 +243,31 @@ static void scan(int folder) {
     closedir(listing);
 }
 
-/* A run of 100,000 images into one folder must not list that folder 100,000 times. A folder is listed again only once 100 times
- * the duration of the last listing have passed, so listings cost at most a per cent of the time. This is the process's memory of
- * folders, and changes no result; it holds a few and forgets the rest. */
-void outfile_remove_stale(int folder) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct {
-        dev_t device;
-        ino_t inode;
-        double next;
-    } seen[16];
+void outfile_remove_stale(int folder, struct outfile_folders *folders) {
     struct stat st;
     if (fstat(folder, &st) != 0) return;
-    size_t slot = (size_t)(st.st_ino ^ st.st_ino >> 4 ^ st.st_dev) % 16;
-    double begin = clock_now();
-    pthread_mutex_lock(&lock);
-    bool recent = seen[slot].device == st.st_dev && seen[slot].inode == st.st_ino && begin < seen[slot].next;
-    if (!recent) {
-        seen[slot].device = st.st_dev;
-        seen[slot].inode = st.st_ino;
-        seen[slot].next = begin + 1e9; /* other threads need not list it meanwhile */
+    if (!folders) {
+        scan(folder);
+        return;
     }
-    pthread_mutex_unlock(&lock);
+    size_t slot = (size_t)(st.st_ino ^ st.st_ino >> 4 ^ st.st_dev) % (sizeof folders->seen / sizeof *folders->seen);
+    double begin = clock_now();
+    pthread_mutex_lock(&folders->lock);
+    bool same = folders->seen[slot].device == st.st_dev && folders->seen[slot].inode == st.st_ino;
+    bool recent = same && begin < folders->seen[slot].next;
+    if (!recent) {
+        folders->seen[slot].device = st.st_dev;
+        folders->seen[slot].inode = st.st_ino;
+        folders->seen[slot].next = begin + 1e9; /* other threads need not list it meanwhile */
+    }
+    pthread_mutex_unlock(&folders->lock);
     if (recent) return;
     scan(folder);
     double end = clock_now();
-    pthread_mutex_lock(&lock);
-    if (seen[slot].device == st.st_dev && seen[slot].inode == st.st_ino) seen[slot].next = end + 100 * (end - begin);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&folders->lock);
+    if (folders->seen[slot].device == st.st_dev && folders->seen[slot].inode == st.st_ino)
+        folders->seen[slot].next = end + 100 * (end - begin);
+    pthread_mutex_unlock(&folders->lock);
 }
 
 int outfile_rename(int folder, const char *from, const char *to, bool keep_existing) {

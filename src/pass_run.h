@@ -58,6 +58,8 @@ struct pass_run {
     double progress_base, progress_share;
 };
 
+/* Everything but memory (run_pass.c). */
+void pass_run_begin(struct pass_run *pr, struct run *run, int index);
 /* Takes the memory for input bands, output pieces and strips. */
 imgpipe_status pass_run_open(struct pass_run *pr, struct store *from, struct store *into, imgpipe_error *error);
 void pass_run_close(struct pass_run *pr);

@@ -154,3 +154,10 @@ void pool_give(struct pool *pool, void *memory) {
     pool->idle = block;
     pthread_mutex_unlock(&pool->lock);
 }
+
+size_t pool_most(struct pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    size_t most = pool->most;
+    pthread_mutex_unlock(&pool->lock);
+    return most;
+}

@@ -18,5 +18,7 @@ void pool_free(struct pool *pool);
 void *pool_take(struct pool *pool, size_t size);
 /* The whole size of a block that has been taken, at least what was asked for. */
 size_t pool_size(struct pool *pool, const void *block);
+/* The greatest size of all blocks that were taken at the same time. */
+size_t pool_most(struct pool *pool);
 void pool_give(struct pool *pool, void *block);
 #endif

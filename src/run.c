@@ -55,7 +55,7 @@ static imgpipe_status write_side_data(const struct run *run, imgpipe_error *erro
         if (stage->filter->kind != IMGPIPE_GATHER || !stage->filter->side_data) continue;
         if (run->options->take_data) failed = hand_over_data(run, stage, error);
         if (!failed && !stage->side_data) continue;
-        if (!failed) failed = outfile_open(stage->side_data, false, &out, error);
+        if (!failed) failed = outfile_open_among(run->folders, stage->side_data, false, &out, error);
         if (failed) return failed;
         outfile_cancel(out, &run->cancel);
         stage->filter->side_data(stage, write_text, out);
@@ -81,6 +81,10 @@ imgpipe_status run_check_range(const struct plan *plan, const struct log *log, i
     return IMGPIPE_OK;
 }
 
+struct edge pass_stored(const struct pass *pass) {
+    return pass->render_whole ? pass->edges[pass->node_count] : pass[1].edges[0];
+}
+
 imgpipe_status run_plan(struct run *run, imgpipe_error *error) {
     struct plan *plan = run->plan;
     struct store *from = NULL;
@@ -89,8 +93,7 @@ imgpipe_status run_plan(struct run *run, imgpipe_error *error) {
         const struct pass *pass = &plan->passes[i];
         struct store *into = NULL, *drawn = NULL;
         if (pass->end == PASS_STORE) {
-            struct edge edge = pass->edges[pass->node_count];
-            if (!pass->render_whole) edge = pass[1].edges[0];
+            struct edge edge = pass_stored(pass);
             failed = store_new(&edge, run->backend->pool, run->memory, &into, error);
         }
         if (!failed) failed = run_pass(run, i, from, into, error);

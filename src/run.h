@@ -14,6 +14,7 @@ struct run {
     struct backend *fallback;       /* takes over when a pass cannot be opened on `backend`; NULL: that is an error */
     int in_flight;                  /* strips that may be under way at once */
     struct tasks *tasks;
+    struct outfile_folders *folders;
     const struct log *log;
     uint64_t memory;
     bool poison;
@@ -30,6 +31,8 @@ struct run {
  * its owner may keep. */
 imgpipe_status run_plan(struct run *run, imgpipe_error *error);
 
+/* The size, format and padding of the store that this pass writes, if it ends so. */
+struct edge pass_stored(const struct pass *pass);
 /* One pass (run_pass.c): reads from `from` if it is not NULL and from the run's source otherwise, and writes to `into`
  * or to the run's sink, as the pass ends. */
 imgpipe_status run_pass(struct run *run, int index, struct store *from, struct store *into, imgpipe_error *error);

@@ -290,20 +290,25 @@ static void work_off(struct pass_run *pr) {
     pthread_mutex_unlock(&pr->lock);
 }
 
+void pass_run_begin(struct pass_run *pr, struct run *run, int index) {
+    *pr = (struct pass_run){.run = run, .pass = &run->plan->passes[index]};
+    pthread_mutex_init(&pr->lock, NULL);
+    pr->decode_task.run = decode_run;
+    pr->fetch_task.run = fetch_run;
+    pr->commit_task.run = commit_run;
+    pr->io.pass = pr->pass;
+    pr->io.next = pr->pass->end == PASS_STORE && !pr->pass->render_whole ? pr->pass + 1 : NULL;
+    pr->io.log = run->log;
+    pr->io.memory = run->memory;
+    pr->io.cancel = &run->cancel;
+    pr->io.poison = run->poison;
+    pr->progress_share = 1.0 / run->plan->pass_count;
+    pr->progress_base = index * pr->progress_share;
+}
+
 imgpipe_status run_pass(struct run *run, int index, struct store *from, struct store *into, imgpipe_error *error) {
-    struct pass_run pr = {.run = run, .pass = &run->plan->passes[index]};
-    pthread_mutex_init(&pr.lock, NULL);
-    pr.decode_task.run = decode_run;
-    pr.fetch_task.run = fetch_run;
-    pr.commit_task.run = commit_run;
-    pr.io.pass = pr.pass;
-    pr.io.next = pr.pass->end == PASS_STORE && !pr.pass->render_whole ? pr.pass + 1 : NULL;
-    pr.io.log = run->log;
-    pr.io.memory = run->memory;
-    pr.io.cancel = &run->cancel;
-    pr.io.poison = run->poison;
-    pr.progress_share = 1.0 / run->plan->pass_count;
-    pr.progress_base = index * pr.progress_share;
+    struct pass_run pr;
+    pass_run_begin(&pr, run, index);
     for (int e = 0; e <= pr.pass->node_count; e++)
         for (int g = 0; g < pr.pass->edges[e].gather_count; g++) pr.pass->edges[e].gathers[g].stage->walk = pr.pass->edges[e].gathers[g].walk;
     imgpipe_status status = pass_run_open(&pr, from, into, error);

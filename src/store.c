@@ -32,13 +32,15 @@ static unsigned char *spool(size_t size, imgpipe_error *error) {
     return NULL;
 }
 
+size_t store_size(const struct edge *edge) { return row_stride(edge) * (size_t)edge->info.height + 64; }
+
 imgpipe_status store_new(const struct edge *edge, struct pool *pool, uint64_t budget, struct store **out, imgpipe_error *error) {
     struct store *store = calloc(1, sizeof *store);
     if (!store) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a store");
     size_t stride = row_stride(edge);
     store->edge = *edge;
     store->pool = pool;
-    store->size = stride * (size_t)edge->info.height + 64;
+    store->size = store_size(edge);
     if (store->size <= budget) store->memory = pool_take(pool, store->size);
     if (!store->memory) {
         store->memory = spool(store->size, error);

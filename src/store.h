@@ -14,6 +14,8 @@ struct store {
     struct rows_view view;      /* one band; slots points to `memory` above, so a store does not move */
 };
 
+/* Bytes of a store of this size, format and padding. */
+size_t store_size(const struct edge *edge);
 /* `edge` says size, format and padding of the reader. */
 imgpipe_status store_new(const struct edge *edge, struct pool *pool, uint64_t budget, struct store **store, imgpipe_error *error);
 void store_free(struct store *store);

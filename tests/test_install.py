@@ -91,6 +91,24 @@ def test_symbols(library, archive, header):
     check(macros and all(m.startswith("IMGPIPE_") for m in macros), f"the header's {len(macros)} macros begin with IMGPIPE_")
 
 
+# What would print, end the program, or change its state for others. An assertion of stb's is for what it holds impossible.
+NEVER = {"exit", "_exit", "_Exit", "abort", "atexit", "on_exit", "quick_exit", "signal", "sigaction", "sigprocmask", "pthread_sigmask", "printf",
+         "vprintf", "puts", "putchar", "perror", "psignal", "stdout", "stderr", "stdin", "setlocale", "setenv", "putenv", "chdir", "umask",
+         "system", "popen", "fork", "srand", "rand", "random", "strtok", "strerror_l"}
+
+
+def test_manners(archive):
+    called = {line.split()[-1] for line in run("nm", "-u", archive).splitlines() if line.split()[:1] == ["U"]}
+    if "__cudaRegisterFatBinary" in called:  # what nvcc writes around kernels takes its leave so
+        called -= {"atexit", "exit"}
+    check(len(called) > 50 and not called & NEVER, f"of {len(called)} functions that it calls none prints, ends the program or changes it "
+                                                   f"for others {sorted(called & NEVER)}")
+    held = [line.split() for line in run("objdump", "-t", archive).splitlines()]
+    held = {line[-1] for line in held if len(line) > 4 and line[-3] in (".data", ".bss") and int(line[-2], 16) > 0}
+    held = sorted(name for name in held if not name.startswith("_"))  # nvcc's own, too
+    check(not held, f"it keeps no state outside its objects {held}")
+
+
 def test_header(folder, header):
     """The header by itself, with every warning and nothing before it."""
     for compiler, language, standard in (("cc", "c", "c11"), ("g++", "c++", "c++17")):
@@ -139,6 +157,7 @@ def main(build):
         archive = find(root, "libimgpipe.a")
         check(run(find(root, "bin/imgpipe"), "--version").startswith("imgpipe "), "the installed command runs by itself")
         test_symbols(library, archive, header)
+        test_manners(archive)
         test_header(folder, header)
         test_programs(root, folder, os.path.dirname(library))
 

@@ -199,6 +199,34 @@ static imgpipe_status run_rows(const void *with) {
     return with_chain(((const struct picture *)with)->chain, run_rows_chain, with);
 }
 
+/* Prepares a plan, runs it at two sizes, changes a parameter, counts. */
+static imgpipe_status run_plan_chain(const imgpipe_chain *chain, const void *with) {
+    imgpipe_image in = image_of(with), out = {.pixels = result};
+    imgpipe_plan *plan = NULL;
+    imgpipe_status status = imgpipe_prepare(context, chain, &in.info, NULL, &plan, &error);
+    for (int i = 0; i < 2 && !status; i++) {
+        in.info.height -= 10 * i;
+        status = imgpipe_plan_output(plan, in.info.width, in.info.height, &out.info, &error);
+        out.stride = (ptrdiff_t)((size_t)out.info.width * imgpipe_pixel_size(out.info.format));
+        if (!status) status = imgpipe_plan_run(plan, &in, &out, &error);
+        if (!status) status = imgpipe_plan_set_number(plan, 0, "sigma", 1.25, &error);
+    }
+    imgpipe_plan_free(&plan);
+    return status;
+}
+static imgpipe_status run_plan(const void *with) {
+    return with_chain(((const struct picture *)with)->chain, run_plan_chain, with);
+}
+
+static imgpipe_status ask_needs_chain(const imgpipe_chain *chain, const void *with) {
+    imgpipe_image in = image_of(with);
+    imgpipe_needs needs = imgpipe_needs_default();
+    return imgpipe_chain_needs(context, chain, &in.info, NULL, &needs, &error);
+}
+static imgpipe_status ask_needs(const void *with) {
+    return with_chain(((const struct picture *)with)->chain, ask_needs_chain, with);
+}
+
 struct file {
     const char *in, *chain, *out; /* out: an extension */
 };
@@ -271,6 +299,9 @@ static void in_memory(void) {
     const struct picture region = {u8, plain, "blur,median=5"}, rows = {u8, bgrx, "blur,median=5"};
     EVERY(run_region, &region);
     EVERY(run_rows, &rows);
+    const struct picture plan = {u8, plain, "blur,gray,median=5,hist=pass"};
+    EVERY(run_plan, &plan);
+    EVERY(ask_needs, &images[1]);
 }
 
 int main(int count, char **arguments) {

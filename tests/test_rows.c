@@ -48,12 +48,15 @@ static void release(void *user, void *memory, size_t size) {
 static struct memory memory;
 static imgpipe_error error;
 
+static uint64_t budget_of_context;
+
 static imgpipe_context *context_new(int threads) {
     imgpipe_context_options options = imgpipe_context_options_default();
     imgpipe_context *context = NULL;
     memory = (struct memory){.lock = PTHREAD_MUTEX_INITIALIZER};
     options.device = "cpu";
     options.threads = threads;
+    options.memory = budget_of_context;
     options.allocate = allocate;
     options.release = release;
     options.user = &memory;
@@ -237,6 +240,55 @@ static void ends(int threads) {
     context_end(&context);
 }
 
+/* What is said to be needed is what a first run asks for, to the byte, and how far it reads. */
+static void needed(const char *text, imgpipe_format format, int threads, uint64_t budget, int64_t reach, bool whole) {
+    imgpipe_needs needs = imgpipe_needs_default();
+    imgpipe_image in = {.info = {211, 157, format}}, out = {0};
+    imgpipe_chain *chain = NULL;
+    budget_of_context = budget;
+    imgpipe_context *context = context_new(threads);
+    budget_of_context = 0;
+    CHECK(imgpipe_chain_parse(text, &chain, &error) == IMGPIPE_OK);
+    if (!CHECK(imgpipe_chain_needs(context, chain, &in.info, NULL, &needs, &error) == IMGPIPE_OK)) printf("      %s\n", error.message);
+    CHECK(memory.asked == 0); /* it needs nothing itself */
+    out.info = needs.out;
+    in.stride = (ptrdiff_t)((size_t)in.info.width * imgpipe_pixel_size(in.info.format));
+    out.stride = (ptrdiff_t)((size_t)out.info.width * imgpipe_pixel_size(out.info.format));
+    in.pixels = calloc((size_t)in.info.height, (size_t)in.stride);
+    out.pixels = calloc((size_t)out.info.height, (size_t)out.stride);
+    if (!CHECK(imgpipe_run_image(context, chain, &in, &out, NULL, NULL, &error) == IMGPIPE_OK)) printf("      %s\n", error.message);
+    bool right = needs.host_bytes == memory.most && needs.device_bytes == 0 && needs.whole == whole && strncmp(needs.device, "cpu", 3) == 0;
+    right = right && (whole || (needs.left == reach && needs.top == reach && needs.right == reach && needs.bottom == reach));
+    if (!CHECK(right))
+        printf("      '%s': %llu bytes, and a run took %zu; reach %lld %lld %lld %lld, whole %d, %d passes\n", text,
+               (unsigned long long)needs.host_bytes, memory.most, (long long)needs.left, (long long)needs.top, (long long)needs.right,
+               (long long)needs.bottom, needs.whole, needs.passes);
+    free(in.pixels), free(out.pixels);
+    imgpipe_chain_free(&chain);
+    context_end(&context);
+}
+
+static void needs(void) {
+    imgpipe_format u8 = {IMGPIPE_U8, 3, false}, u16 = {IMGPIPE_U16, 1, false}, f32 = {IMGPIPE_F32, 1, false};
+    imgpipe_needs old = imgpipe_needs_default();
+    imgpipe_info in = {9, 9, u8};
+    for (int threads = 1; threads <= 3; threads++) {
+        needed("invert", u8, threads, 0, 0, false);
+        needed("blur=2", u8, threads, 0, 6, false);
+        needed("gray,blur=2,median=5,invert", u16, threads, 0, 8 + 2, false);
+        needed("box=11,conv=sharpen", f32, threads, 0, 5 + 1, false);
+        needed("gray,hist,blur", u8, threads, 0, 0, true);
+        needed("hist,box", f32, threads, 0, 0, true);
+        needed("box=5:border=wrap,median=3", u8, threads, 0, 0, true);
+        if (threads == 1) needed("box=5:border=wrap", u16, threads, 75000, 0, true); /* the store goes to a file */
+    }
+    imgpipe_context *context = context_new(1);
+    old.struct_size--;
+    CHECK(imgpipe_chain_needs(context, NULL, &in, NULL, &old, &error) == IMGPIPE_ERROR_ARGUMENT);
+    CHECK(imgpipe_chain_needs(context, NULL, NULL, NULL, NULL, &error) == IMGPIPE_ERROR_ARGUMENT);
+    context_end(&context);
+}
+
 /* A request for memory that gets nothing ends the run, and the next run works. */
 static void refusals(void) {
     imgpipe_context_options options = imgpipe_context_options_default();
@@ -267,6 +319,7 @@ int main(void) {
         flat(threads);
         ends(threads);
     }
+    needs();
     refusals();
     printf("%d checks, %d failed\n", checks, failures);
     return failures != 0;

@@ -18,6 +18,7 @@ static int fail(const char *message) {
 int main(int count, char **arguments) {
     imgpipe_context *context = NULL;
     imgpipe_chain *chain = NULL;
+    imgpipe_plan *plan = NULL;
     imgpipe_error error;
     imgpipe_image in = {0}, out;
     if (count != 4 || atoi(arguments[1]) < 1 || atoi(arguments[2]) < 1) return fail("usage: frames WIDTH HEIGHT CHAIN < IN > OUT");
@@ -31,7 +32,9 @@ int main(int count, char **arguments) {
 
     if (imgpipe_context_new(NULL, &context, &error)) return fail(error.message);
     if (imgpipe_chain_parse(arguments[3], &chain, &error)) return fail(error.message);
-    if (imgpipe_chain_output(context, chain, &in.info, NULL, &out.info, &error)) return fail(error.message);
+    /* All that takes time and memory is done once; a frame allocates nothing. */
+    if (imgpipe_prepare(context, chain, &in.info, NULL, &plan, &error)) return fail(error.message);
+    if (imgpipe_plan_output(plan, in.info.width, in.info.height, &out.info, &error)) return fail(error.message);
     if (out.info.width != in.info.width || out.info.height != in.info.height || out.info.format.channels != 3)
         return fail("the chain changes the size or the channels");
     in.pixels = malloc(bytes);
@@ -39,13 +42,14 @@ int main(int count, char **arguments) {
     if (!in.pixels || !out.pixels) return fail("no memory for two frames");
 
     while ((got = fread(in.pixels, 1, bytes, stdin)) == bytes) {
-        if (imgpipe_run_image(context, chain, &in, &out, NULL, NULL, &error)) return fail(error.message);
+        if (imgpipe_plan_run(plan, &in, &out, &error)) return fail(error.message);
         if (fwrite(out.pixels, 1, bytes, stdout) != bytes) return fail("a frame could not be written");
     }
     if (got || ferror(stdin)) return fail("the input ends inside a frame");
     if (fflush(stdout)) return fail("a frame could not be written");
     free(in.pixels);
     free(out.pixels);
+    imgpipe_plan_free(&plan);
     imgpipe_chain_free(&chain);
     imgpipe_context_free(&context);
     return 0;
