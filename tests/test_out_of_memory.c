@@ -176,6 +176,26 @@ static imgpipe_status run_region(const void *with) {
     return with_chain(((const struct picture *)with)->chain, run_region_chain, with);
 }
 
+/* A plan from its making to its end, with a change of parameters and another size. */
+static imgpipe_status prepare_chain(const imgpipe_chain *chain, const void *with) {
+    imgpipe_image in = image_of(with), out = {.pixels = result};
+    imgpipe_plan *plan = NULL;
+    imgpipe_status status = imgpipe_prepare(context, chain, &in.info, NULL, &plan, &error);
+    for (int i = 0; i < 3 && !status; i++) {
+        in.info.height = HEIGHT - i;
+        status = imgpipe_plan_output(plan, WIDTH, HEIGHT - i, &out.info, &error);
+        out.stride = (ptrdiff_t)((size_t)out.info.width * imgpipe_pixel_size(out.info.format));
+        if (!status) status = imgpipe_plan_run(plan, &in, &out, &error);
+        if (!status && i == 0) status = imgpipe_plan_set_int(plan, 0, "size", 5, &error);
+    }
+    if (status && imgpipe_plan_run(NULL, &in, &out, NULL) != IMGPIPE_ERROR_ARGUMENT) status = IMGPIPE_ERROR_INTERNAL;
+    imgpipe_plan_free(&plan);
+    return status;
+}
+static imgpipe_status prepare(const void *with) {
+    return with_chain(((const struct picture *)with)->chain, prepare_chain, with);
+}
+
 static imgpipe_status give(void *user, int64_t y, void *row, imgpipe_error *said) {
     (void)user, (void)y, (void)said;
     memset(row, 7, WIDTH * 4);
@@ -298,6 +318,8 @@ static void in_memory(void) {
     for (size_t i = 0; i < sizeof images / sizeof *images; i++) EVERY(run_image, &images[i]);
     const struct picture region = {u8, plain, "blur,median=5"}, rows = {u8, bgrx, "blur,median=5"};
     EVERY(run_region, &region);
+    const struct picture plans[] = {{u8, plain, "median=3,levels=10%:90%,hist"}, {u16, plain, "box=3:border=wrap,hist=pass,levels=10%:90%"}};
+    for (int i = 0; i < 2; i++) EVERY(prepare, &plans[i]);
     EVERY(run_rows, &rows);
     const struct picture plan = {u8, plain, "blur,gray,median=5,hist=pass"};
     EVERY(run_plan, &plan);
