@@ -8,9 +8,7 @@
 #define UPLOAD_LARGE 32000
 #define UPLOAD_THREADS 256
 
-template <int BYTES> struct upload_piece {
-    uint4 words[BYTES / 16];
-};
+template <int BYTES> struct upload_piece { uint4 words[BYTES / 16]; };
 
 template <int BYTES>
 static __global__ void __launch_bounds__(UPLOAD_THREADS)

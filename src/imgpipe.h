@@ -456,14 +456,11 @@ IMGPIPE_API imgpipe_status imgpipe_plan_histogram(const imgpipe_plan *plan, int 
  * bytes, in host memory for imgpipe_plan_run(), in device memory for imgpipe_plan_enqueue(). NULL: no more. */
 IMGPIPE_API imgpipe_status imgpipe_plan_count(imgpipe_plan *plan, int stage, uint64_t *counts, bool add, imgpipe_error *error);
 
-/* An image in the memory of a CUDA device. Kernels want rows at addresses and strides that are multiples of 256 bytes, as
- * cudaMallocPitch() makes them: such images are used where they are, others are copied into or out of the plan's scratch on the
- * way. */
-typedef struct imgpipe_device_image {
-    imgpipe_info info;
-    void *pixels;
-    ptrdiff_t stride;
-} imgpipe_device_image;
+/* An image whose `pixels` are in the memory of a CUDA device. Kernels want rows at addresses and (positive) strides that are
+ * multiples of 256 bytes, as cudaMallocPitch() makes them, and no layout but the format's own: such images are used where they
+ * are, others are copied or converted into or out of the plan's scratch on the way. A sample above the white level of a layout
+ * counts as white. */
+typedef imgpipe_image imgpipe_device_image;
 
 /* How many bytes of device scratch a plan needs for these arguments of imgpipe_prepare(). */
 IMGPIPE_API imgpipe_status imgpipe_prepare_scratch(imgpipe_context *context, const imgpipe_chain *chain,

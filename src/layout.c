@@ -3,16 +3,7 @@
 
 #include <string.h>
 
-/* A layout made ready for loops over pixels: where each channel stands among the samples of a pixel in memory. */
-struct way {
-    int channels, samples;
-    int at[4];
-    int unused; /* where the sample without a meaning stands, or -1 */
-    bool premultiplied;
-    uint32_t white; /* never 0 */
-};
-
-static struct way way_of(imgpipe_format format, imgpipe_layout layout) {
+struct layout_way layout_way_of(imgpipe_format format, imgpipe_layout layout) {
     static const struct {
         int at[4], unused;
     } orders[] = {
@@ -22,7 +13,7 @@ static struct way way_of(imgpipe_format format, imgpipe_layout layout) {
         [IMGPIPE_ORDER_BGRA] = {{2, 1, 0, 3}, -1},   [IMGPIPE_ORDER_ARGB] = {{1, 2, 3, 0}, -1},
         [IMGPIPE_ORDER_ABGR] = {{3, 2, 1, 0}, -1},
     };
-    struct way way = {.channels = format.channels, .unused = orders[layout.order].unused, .premultiplied = layout.premultiplied};
+    struct layout_way way = {.channels = format.channels, .unused = orders[layout.order].unused, .premultiplied = layout.premultiplied};
     memcpy(way.at, orders[layout.order].at, sizeof way.at);
     way.samples = (int)(imgpipe_layout_pixel_size(format, layout) / imgpipe_sample_size(format.type));
     way.white = layout.white ? layout.white : format.type == IMGPIPE_U8 ? 255 : 65535;
@@ -44,14 +35,14 @@ static struct way way_of(imgpipe_format format, imgpipe_layout layout) {
 #define WRITE write_u16
 #include "layout_body.h"
 
-static void read_f32(float *row, int64_t width, const struct way *way) {
+static void read_f32(float *row, int64_t width, const struct layout_way *way) {
     for (int64_t x = 0; way->premultiplied && x < width; x++) {
         float *p = row + x * way->channels, a = p[way->channels - 1];
         for (int c = 0; c < way->channels - 1; c++) p[c] = a > 0 ? p[c] / a : 0;
     }
 }
 
-static void write_f32(const float *from, float *to, int64_t width, const struct way *way) {
+static void write_f32(const float *from, float *to, int64_t width, const struct layout_way *way) {
     for (int64_t x = 0; x < width; x++, from += way->channels, to += way->samples) {
         float a = way->premultiplied ? from[way->channels - 1] : 1;
         for (int c = 0; c < way->channels; c++)
@@ -61,7 +52,7 @@ static void write_f32(const float *from, float *to, int64_t width, const struct 
 }
 
 /* Brings the samples of each pixel into the format's order, whatever they hold. */
-static void sort_samples(const unsigned char *from, unsigned char *to, int64_t width, const struct way *way, size_t size) {
+static void sort_samples(const unsigned char *from, unsigned char *to, int64_t width, const struct layout_way *way, size_t size) {
     if (way->unused < 0 && way->at[0] == 0) {
         memcpy(to, from, (size_t)width * (size_t)way->channels * size);
         return;
@@ -83,7 +74,7 @@ bool layout_plain(imgpipe_format format, imgpipe_layout layout) {
 
 imgpipe_status layout_read(imgpipe_format format, imgpipe_layout layout, const void *from, void *to, int64_t width, int64_t y,
                            imgpipe_error *error) {
-    struct way way = way_of(format, layout);
+    struct layout_way way = layout_way_of(format, layout);
     bool right = true;
     sort_samples(from, to, width, &way, imgpipe_sample_size(format.type));
     if (layout_plain(format, layout)) return IMGPIPE_OK;
@@ -101,7 +92,7 @@ imgpipe_status layout_read(imgpipe_format format, imgpipe_layout layout, const v
 }
 
 void layout_write(imgpipe_format format, imgpipe_layout layout, const void *from, void *to, int64_t width) {
-    struct way way = way_of(format, layout);
+    struct layout_way way = layout_way_of(format, layout);
     if (layout_plain(format, layout))
         memcpy(to, from, (size_t)width * imgpipe_pixel_size(format));
     else if (format.type == IMGPIPE_U8)

@@ -2,7 +2,7 @@
  * READ and WRITE defined. The products stay below 2^32. */
 
 /* Samples that are in the format's order already: to straight alpha and the full range. Returns false for one above `white`. */
-static bool READ(SAMPLE *row, int64_t width, const struct way *way) {
+static bool READ(SAMPLE *row, int64_t width, const struct layout_way *way) {
     uint32_t white = way->white, greatest = 0;
     int channels = way->channels;
     for (int64_t i = 0; i < width * channels; i++) greatest = row[i] > greatest ? row[i] : greatest;
@@ -17,7 +17,7 @@ static bool READ(SAMPLE *row, int64_t width, const struct way *way) {
     return true;
 }
 
-static void WRITE(const SAMPLE *from, SAMPLE *to, int64_t width, const struct way *way) {
+static void WRITE(const SAMPLE *from, SAMPLE *to, int64_t width, const struct layout_way *way) {
     uint32_t white = way->white;
     int channels = way->channels;
     for (int64_t x = 0; x < width; x++, from += channels, to += way->samples) {

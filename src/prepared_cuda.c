@@ -2,6 +2,7 @@
  * alternate between two slots of the plan's scratch. Nothing here waits, but for preparing and freeing. */
 #include "prepared_cuda.h"
 #include "hist_data.h"
+#include "layout.h"
 #include "range.h"
 #include "status.h"
 #include "upload.h"
@@ -103,8 +104,8 @@ struct view {
     int64_t stride;
 };
 
-static bool fits_kernels(const struct view *view) {
-    return ((uintptr_t)view->pixels | (uintptr_t)view->stride) % 256 == 0;
+static bool fits_kernels(const imgpipe_device_image *image) {
+    return ((uintptr_t)image->pixels | (uintptr_t)image->stride) % 256 == 0;
 }
 
 /* The slots alternate such that the last image lies in slot 0: after k of n steps it is in slot (n - k) % 2. */
@@ -113,10 +114,24 @@ static struct view slot(const struct device_memory *memory, const struct device_
     return (struct view){memory->scratch + (size_t)at * chain->slot_size, (int64_t)image_stride(&chain->edges[edge])};
 }
 
+static bool plain(const imgpipe_device_image *image) {
+    return image->stride > 0 && layout_plain(image->info.format, image->layout);
+}
+
 static cudaError_t copy(struct view to, struct view from, const imgpipe_info *info, cudaStream_t stream) {
     return cudaMemcpy2DAsync(to.pixels, (size_t)to.stride, from.pixels, (size_t)from.stride,
                              (size_t)info->width * imgpipe_pixel_size(info->format), (size_t)info->height, cudaMemcpyDeviceToDevice,
                              stream);
+}
+
+static cudaError_t copy_in(struct view to, const imgpipe_device_image *from, cudaStream_t stream) {
+    if (plain(from)) return copy(to, (struct view){from->pixels, from->stride}, &from->info, stream);
+    return (cudaError_t)layout_cuda_read(from, to.pixels, to.stride, stream);
+}
+
+static cudaError_t copy_out(const imgpipe_device_image *to, struct view from, cudaStream_t stream) {
+    if (plain(to)) return copy((struct view){to->pixels, to->stride}, from, &to->info, stream);
+    return (cudaError_t)layout_cuda_write(from.pixels, from.stride, to, stream);
 }
 
 static imgpipe_tile tile_of(struct view in, const imgpipe_info *in_info, struct view out, const imgpipe_info *out_info) {
@@ -161,14 +176,15 @@ imgpipe_status device_chain_tables(const struct device_chain *chain, const struc
 imgpipe_status device_chain_run(const struct device_chain *chain, const struct device_memory *memory,
                                 const imgpipe_device_image *in, const imgpipe_device_image *out, const struct count_target *targets,
                                 const struct count_target *all, cudaStream_t stream, imgpipe_error *error) {
-    struct view at = slot(memory, chain, 0), last = slot(memory, chain, chain->edge_count - 1), given = {0}, wanted = {0};
-    if (in) given = (struct view){in->pixels, in->stride};
-    if (out) wanted = (struct view){out->pixels, out->stride};
-    if (in && (fits_kernels(&given) || chain->step_count == 0))
-        at = given;
+    struct view at = slot(memory, chain, 0), last = slot(memory, chain, chain->edge_count - 1);
+    /* Without a step there is one copy, which takes any rows that need no conversion. */
+    bool direct_in = in && plain(in) && (chain->step_count == 0 || fits_kernels(in));
+    bool direct_out = out && chain->node_count && plain(out) && fits_kernels(out);
+    if (direct_in)
+        at = (struct view){in->pixels, in->stride};
     else if (in)
-        CUDA_TRY(copy(at, given, &chain->edges[0], stream));
-    if (out && fits_kernels(&wanted)) last = wanted;
+        CUDA_TRY(copy_in(at, in, stream));
+    if (direct_out) last = (struct view){out->pixels, out->stride};
     for (int i = 0; i < chain->step_count; i++) {
         const struct device_step *step = &chain->steps[i];
         const imgpipe_info *info = &chain->edges[step->edge];
@@ -183,6 +199,18 @@ imgpipe_status device_chain_run(const struct device_chain *chain, const struct d
         }
         if (failed) return failed;
     }
-    if (out && at.pixels != wanted.pixels) CUDA_TRY(copy(wanted, at, &chain->edges[chain->edge_count - 1], stream));
+    if (out && !direct_out) CUDA_TRY(copy_out(out, at, stream));
+    return IMGPIPE_OK;
+}
+
+imgpipe_status device_chain_layouts(const struct device_chain *chain, const struct device_memory *memory, cudaStream_t stream,
+                                    imgpipe_error *error) {
+    const imgpipe_info *ends[2] = {&chain->edges[0], &chain->edges[chain->edge_count - 1]};
+    struct view from = {memory->scratch, (int64_t)image_stride(ends[0])}, to = slot(memory, chain, chain->edge_count - 1);
+    imgpipe_image in = {.info = *ends[0], .pixels = from.pixels, .stride = from.stride},
+                  out = {.info = *ends[1], .stride = to.stride};
+    out.pixels = to.pixels;
+    CUDA_TRY((cudaError_t)layout_cuda_read(&in, from.pixels, from.stride, stream));
+    CUDA_TRY((cudaError_t)layout_cuda_write(to.pixels, to.stride, &out, stream));
     return IMGPIPE_OK;
 }

@@ -56,4 +56,7 @@ imgpipe_status device_chain_tables(const struct device_chain *chain, const struc
 imgpipe_status device_chain_run(const struct device_chain *chain, const struct device_memory *memory,
                                 const imgpipe_device_image *in, const imgpipe_device_image *out, const struct count_target *targets,
                                 const struct count_target *all, cudaStream_t stream, imgpipe_error *error);
+/* Enqueues what converts layouts, in the first and the last image of a run: only so that it is loaded. */
+imgpipe_status device_chain_layouts(const struct device_chain *chain, const struct device_memory *memory, cudaStream_t stream,
+                                    imgpipe_error *error);
 #endif

@@ -1,5 +1,6 @@
 /* The prepared plan on a CUDA device: its memory, and the way onto the caller's stream. */
 #include "hist_data.h"
+#include "layout.h"
 #include "prepared_cuda.h"
 #include "status.h"
 
@@ -81,6 +82,7 @@ static imgpipe_status take_all(struct device_plan *device, size_t *size, imgpipe
     device->warm_size = WARM_SCRATCH + device->tables_size + WARM_COUNTS;
     if (!failed) failed = take(device, &device->tables, device->tables_size, error);
     if (!failed) failed = take(device, &device->warm, device->warm_size, error);
+    if (!failed) failed = cuda_check(cudaMemset(device->warm, 0, device->warm_size), "cudaMemset", error);
     return failed;
 }
 
@@ -124,6 +126,7 @@ static imgpipe_status warm(struct device_plan *device, const struct device_chain
     imgpipe_status failed = device_chain_tables(chain, &memory, stream, error);
     struct count_target target = {(uint64_t *)(void *)device->warm, false};
     if (!failed) failed = device_chain_run(chain, &memory, NULL, NULL, NULL, &target, stream, error);
+    if (!failed) failed = device_chain_layouts(chain, &memory, stream, error);
     return failed;
 }
 
@@ -137,25 +140,6 @@ imgpipe_status device_plan_warm(struct device_plan *device, const struct bound *
 }
 
 /* ---- enqueueing */
-
-static imgpipe_status check_rows(const imgpipe_device_image *image, const char *name, imgpipe_error *error) {
-    int64_t width = image->info.width * (int64_t)imgpipe_pixel_size(image->info.format),
-            sample = (int64_t)imgpipe_sample_size(image->info.format.type);
-    if (!image->pixels || (uintptr_t)image->pixels % (uintptr_t)sample || image->stride % sample || image->stride < width)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
-                         "the %s image: its pixels and stride must be multiples of the sample size, and the stride at least "
-                         "a row of %lld bytes",
-                         name, (long long)width);
-    return IMGPIPE_OK;
-}
-
-static imgpipe_status check_overlap(const imgpipe_device_image *in, const imgpipe_device_image *out, imgpipe_error *error) {
-    uintptr_t a = (uintptr_t)in->pixels, b = (uintptr_t)out->pixels;
-    uintptr_t a_size = (uintptr_t)(in->info.height * in->stride), b_size = (uintptr_t)(out->info.height * out->stride);
-    if (a + a_size <= b || b + b_size <= a) return IMGPIPE_OK;
-    return error_set(error, IMGPIPE_ERROR_ARGUMENT,
-                     "input and output overlap in device memory; give the plan an output of its own");
-}
 
 /* Asking the driver costs a few hundred nanoseconds, and a pointer of the host or of another device would end the process's CUDA
  * context. */
@@ -206,10 +190,12 @@ imgpipe_status device_plan_enqueue(struct imgpipe_plan *plan, const imgpipe_devi
                                    void *stream, imgpipe_error *error) {
     struct device_plan *device = plan->device;
     struct cuda_guard guard;
-    imgpipe_status failed = check_rows(in, "input", error);
-    if (!failed && out) failed = check_rows(out, "output", error);
-    if (!failed && out) failed = check_overlap(in, out, error);
+    imgpipe_status failed = layout_check_image(in, "input", error);
+    if (!failed && out) failed = layout_check_image(out, "output", error);
     if (failed) return failed;
+    if (out && layout_overlap(in, out))
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT,
+                         "input and output overlap in device memory; give the plan an output of its own");
     cuda_enter(&device->backend->driver, &guard);
     failed = cuda_check_caller(&device->backend->driver, &guard, error);
     if (!failed) failed = check_pointers(device, in, out, error);

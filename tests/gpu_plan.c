@@ -104,51 +104,68 @@ void subject_free(struct subject *s) {
 
 /* ---- frames */
 
-static size_t row_bytes(const imgpipe_info *info) {
-    return (size_t)info->width * imgpipe_pixel_size(info->format);
+static size_t row_bytes(const imgpipe_device_image *image) {
+    return (size_t)image->info.width * imgpipe_layout_pixel_size(image->info.format, image->layout);
 }
 
 static void fill(struct frame *frame) {
     static _Thread_local uint32_t state = 1;
-    size_t size = row_bytes(&frame->in.info) * (size_t)frame->in.info.height;
+    size_t size = row_bytes(&frame->in) * (size_t)frame->in.info.height;
+    uint32_t white = frame->in.layout.white;
     for (size_t i = 0; i < size; i++) frame->host[i] = (unsigned char)((state = state * 1664525u + 1013904223u) >> 24);
     for (size_t i = 0; frame->in.info.format.type == IMGPIPE_F32 && i < size / 4; i++)
         ((float *)(void *)frame->host)[i] = (float)((state = state * 1664525u + 1013904223u) >> 8) / (1 << 23) - 0.5f;
+    for (size_t i = 0; white && frame->in.info.format.type == IMGPIPE_U8 && i < size; i++)
+        frame->host[i] %= (unsigned char)(white + 1);
+    for (size_t i = 0; white && frame->in.info.format.type == IMGPIPE_U16 && i < size / 2; i++)
+        ((uint16_t *)(void *)frame->host)[i] %= (uint16_t)(white + 1);
 }
 
 /* Memory for the rows with a guard before, between and behind them. */
-static imgpipe_device_image image_new(struct frame *frame, int at, const imgpipe_info *info, bool aligned) {
-    size_t row = row_bytes(info), sample = imgpipe_sample_size(info->format.type);
+static void image_new(struct frame *frame, int at, imgpipe_device_image *image, bool aligned) {
+    size_t row = row_bytes(image), sample = imgpipe_sample_size(image->info.format.type);
     size_t stride = aligned ? (row + 16 + 255) / 256 * 256 : row + 3 * sample, first = aligned ? GUARD : GUARD + sample;
     /* The input ends with its last sample, so that memcheck sees who reads on. */
-    frame->size[at] = first + stride * (size_t)(info->height - 1) + row + (at ? GUARD : 0);
+    frame->size[at] = first + stride * (size_t)(image->info.height - 1) + row + (at ? GUARD : 0);
     CHECK(cudaMalloc((void **)&frame->memory[at], frame->size[at]));
     CHECK(cudaMemset(frame->memory[at], GUARD_BYTE, frame->size[at]));
-    return (imgpipe_device_image){*info, frame->memory[at] + first, (ptrdiff_t)stride};
+    image->pixels = frame->memory[at] + first;
+    image->stride = (ptrdiff_t)stride;
 }
 
-void frame_refill(struct subject *s, struct frame *frame) {
+void frame_refill(struct frame *frame) {
     fill(frame);
-    size_t row = row_bytes(&frame->in.info);
-    CHECK(cudaMemcpy2D(frame->in.pixels, (size_t)frame->in.stride, frame->host, row, row, (size_t)frame->in.info.height,
-                       cudaMemcpyHostToDevice));
+    size_t row = row_bytes(&frame->in);
+    for (int64_t y = 0; y < frame->in.info.height; y++)
+        CHECK(cudaMemcpy((unsigned char *)frame->in.pixels + y * frame->in.stride, frame->host + (size_t)y * row, row,
+                         cudaMemcpyHostToDevice));
     CHECK(cudaMemset(frame->memory[1], GUARD_BYTE, frame->size[1]));
     CHECK(cudaDeviceSynchronize());
-    (void)s;
+}
+
+static void turn(imgpipe_device_image *image) {
+    image->pixels = (unsigned char *)image->pixels + (image->info.height - 1) * image->stride;
+    image->stride = -image->stride;
+}
+
+struct frame frame_laid(struct subject *s, int64_t width, int64_t height, bool aligned, const imgpipe_layout layouts[2],
+                        bool upside_down) {
+    struct frame frame = {.in = {.info = s->largest, .layout = layouts[0]}, .out = {.layout = layouts[1]}};
+    if (imgpipe_plan_output(s->plan, width, height, &frame.out.info, &s->error)) printf("FAIL %s\n", s->error.message), exit(1);
+    frame.in.info.width = width;
+    frame.in.info.height = height;
+    image_new(&frame, 0, &frame.in, aligned);
+    image_new(&frame, 1, &frame.out, aligned);
+    if (upside_down) turn(&frame.in), turn(&frame.out);
+    frame.host = malloc(row_bytes(&frame.in) * (size_t)height);
+    if (!frame.host) abort();
+    frame_refill(&frame);
+    return frame;
 }
 
 struct frame frame_new(struct subject *s, int64_t width, int64_t height, bool aligned) {
-    struct frame frame = {0};
-    imgpipe_info in = s->largest, out;
-    if (imgpipe_plan_output(s->plan, width, height, &out, &s->error)) printf("FAIL %s\n", s->error.message), exit(1);
-    in.width = width;
-    in.height = height;
-    frame.in = image_new(&frame, 0, &in, aligned);
-    frame.out = image_new(&frame, 1, &out, aligned);
-    frame.host = malloc(row_bytes(&in) * (size_t)height);
-    if (!frame.host) abort();
-    frame_refill(s, &frame);
-    return frame;
+    return frame_laid(s, width, height, aligned,
+                      (imgpipe_layout[2]){{IMGPIPE_ORDER_NATIVE, false, 0}, {IMGPIPE_ORDER_NATIVE, false, 0}}, false);
 }
 
 void frame_free(struct frame *frame) {
@@ -167,13 +184,16 @@ static void run_on_cpu(const struct frame *frame, const char *text, imgpipe_imag
     imgpipe_chain *chain = NULL;
     imgpipe_plan *plan = NULL;
     imgpipe_error error;
-    imgpipe_image in = {.info = frame->in.info, .pixels = frame->host, .stride = (ptrdiff_t)row_bytes(&frame->in.info)};
+    imgpipe_image in = frame->in;
+    in.pixels = frame->host;
+    in.stride = (ptrdiff_t)row_bytes(&frame->in);
+    out->layout = frame->out.layout;
     imgpipe_status status = imgpipe_chain_parse(text, &chain, &error);
     if (!status) status = imgpipe_prepare(cpu, chain, &in.info, NULL, &plan, &error);
     if (!status) status = imgpipe_plan_output(plan, in.info.width, in.info.height, &out->info, &error);
     if (!status && counts) status = imgpipe_plan_count(plan, 0, counts, add, &error);
     if (!status) {
-        out->stride = (ptrdiff_t)row_bytes(&out->info);
+        out->stride = (ptrdiff_t)row_bytes(out);
         out->pixels = malloc((size_t)out->stride * (size_t)out->info.height);
         if (!out->pixels) abort();
         status = imgpipe_plan_run(plan, &in, out, &error);
@@ -191,10 +211,11 @@ void frame_check(struct subject *s, struct frame *frame, const char *text) {
     if (!found || !wanted) abort();
     CHECK(cudaMemcpy(found, frame->memory[1], frame->size[1], cudaMemcpyDeviceToHost));
     memset(wanted, GUARD_BYTE, frame->size[1]);
-    size_t first = (size_t)((unsigned char *)frame->out.pixels - frame->memory[1]), row = row_bytes(&frame->out.info);
+    ptrdiff_t first = (unsigned char *)frame->out.pixels - frame->memory[1];
+    size_t row = row_bytes(&frame->out);
     bool same = true;
     for (int64_t y = 0; y < frame->out.info.height; y++) {
-        size_t at = first + (size_t)(y * frame->out.stride);
+        ptrdiff_t at = first + y * frame->out.stride;
         memcpy(wanted + at, (unsigned char *)expected.pixels + y * expected.stride, row);
         same = same && memcmp(wanted + at, found + at, row) == 0;
     }

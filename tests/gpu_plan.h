@@ -54,8 +54,11 @@ bool subject_new(struct subject *s, const char *text, const imgpipe_info *larges
 void subject_free(struct subject *s);
 /* `aligned`: rows at multiples of 256 bytes. */
 struct frame frame_new(struct subject *s, int64_t width, int64_t height, bool aligned);
+/* With layouts of the input and the output, and rows that lie bottom up. */
+struct frame frame_laid(struct subject *s, int64_t width, int64_t height, bool aligned, const imgpipe_layout layouts[2],
+                        bool upside_down);
 /* New content. */
-void frame_refill(struct subject *s, struct frame *frame);
+void frame_refill(struct frame *frame);
 void frame_free(struct frame *frame);
 void enqueue(struct subject *s, const struct frame *frame, cudaStream_t stream);
 /* Waits, and compares the output with what the CPU makes of a chain of this text. */

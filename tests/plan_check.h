@@ -1,4 +1,5 @@
-/* What test_plan.c is made of: checks that are counted, allocations that the linker shows by --wrap, images with gaps between rows. */
+/* What test_plan.c is made of: checks that are counted, allocations that the linker shows by --wrap, images with gaps between rows.
+ */
 #ifndef PLAN_CHECK_H
 #define PLAN_CHECK_H
 #include "imgpipe.h"

@@ -50,6 +50,39 @@ static void same_bytes(bool small) {
         }
 }
 
+/* Orders of samples, white levels and premultiplied colours, converted on the device. */
+static void layouts(void) {
+    static const struct {
+        imgpipe_format format;
+        imgpipe_layout layouts[2];
+    } cases[] = {
+        {{IMGPIPE_U8, 3, false}, {{IMGPIPE_ORDER_BGR, false, 0}, {IMGPIPE_ORDER_BGRX, false, 0}}},
+        {{IMGPIPE_U8, 3, false}, {{IMGPIPE_ORDER_XBGR, false, 200}, {IMGPIPE_ORDER_RGBX, false, 100}}},
+        {{IMGPIPE_U8, 4, true}, {{IMGPIPE_ORDER_BGRA, true, 0}, {IMGPIPE_ORDER_ARGB, true, 0}}},
+        {{IMGPIPE_U8, 2, true}, {{IMGPIPE_ORDER_NATIVE, true, 77}, {IMGPIPE_ORDER_NATIVE, true, 0}}},
+        {{IMGPIPE_U16, 3, false}, {{IMGPIPE_ORDER_BGR, false, 4095}, {IMGPIPE_ORDER_XRGB, false, 1023}}},
+        {{IMGPIPE_U16, 4, true}, {{IMGPIPE_ORDER_ABGR, true, 4095}, {IMGPIPE_ORDER_BGRA, true, 0}}},
+        {{IMGPIPE_F32, 4, true}, {{IMGPIPE_ORDER_ARGB, true, 0}, {IMGPIPE_ORDER_BGRA, true, 0}}},
+        {{IMGPIPE_F32, 1, false}, {{IMGPIPE_ORDER_NATIVE, false, 0}, {IMGPIPE_ORDER_NATIVE, false, 0}}},
+    };
+    static const char *const texts[] = {"median=3", "", "invert,box=3"};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int t = 0; t < 3; t++)
+            for (int way = 0; way < 4; way++) {
+                struct subject s;
+                imgpipe_info largest = {190, 77, cases[c].format};
+                if (!subject_new(&s, texts[t], &largest, NULL)) {
+                    expect(false, texts[t], s.error.message);
+                    continue;
+                }
+                struct frame frame = frame_laid(&s, 190, 77, way % 2, cases[c].layouts, way / 2);
+                enqueue(&s, &frame, s.stream);
+                frame_check(&s, &frame, texts[t]);
+                frame_free(&frame);
+                subject_free(&s);
+            }
+}
+
 /* ---- parameters and graphs */
 
 static void parameters(void) {
@@ -96,7 +129,7 @@ static void graphs(void) {
                     enqueue(&s, &frame, s.stream);
                     frame_check(&s, &frame, "levels=30%,blur=20,median=5,gray");
                 }
-                frame_refill(&s, &frame);
+                frame_refill(&frame);
                 CHECK(cudaGraphLaunch(exec, s.stream));
                 frame_check(&s, &frame, texts[c]);
             }
@@ -250,7 +283,7 @@ static void refusals(void) {
            "bins of integers are refused", s.error.message);
     if (!subject_new(&s, "blur=1", &largest, NULL)) return expect(false, "prepare", s.error.message);
     struct frame frame = frame_new(&s, 100, 100, false);
-    imgpipe_device_image host = {frame.in.info, frame.host, 300};
+    imgpipe_device_image host = {.info = frame.in.info, .pixels = frame.host, .stride = 300};
     imgpipe_image image = {.info = frame.in.info, .pixels = frame.host, .stride = 300};
     expect(imgpipe_plan_enqueue(s.plan, &host, &frame.out, s.stream, &s.error) == IMGPIPE_ERROR_ARGUMENT &&
                strstr(s.error.message, "host memory"),
@@ -276,6 +309,7 @@ int main(int argc, char **argv) {
         bench_enqueue();
     } else {
         same_bytes(small);
+        layouts();
         parameters();
         graphs();
         histograms();
