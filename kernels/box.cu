@@ -1,7 +1,6 @@
 /* Box mean on CUDA; box.h has the definition. The sums over rows of the image's own columns go through device memory; the
  * second kernel sums along them and divides. Integers slide in both directions, f32 adds in the order of the definition. */
-#include "box.h"
-#include "tile.cuh"
+#include "box_slide.cuh"
 
 #define BOX_THREADS 256
 /* Rows that a thread of the first kernel makes. */
@@ -237,7 +236,9 @@ extern "C" int box_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, i
                           {plan->outside[0], plan->outside[1]},
                           {plan->outside_f32[0], plan->outside_f32[1]}};
     switch (stage->in.format.type) {
-    case IMGPIPE_U8: return launch<uint8_t>(job, tiles, count, (cudaStream_t)stream);
+    case IMGPIPE_U8:
+        if (box_slide_fits(stage)) return box_slide_any(stage, tiles, count, (cudaStream_t)stream);
+        return launch<uint8_t>(job, tiles, count, (cudaStream_t)stream);
     case IMGPIPE_U16: return launch<uint16_t>(job, tiles, count, (cudaStream_t)stream);
     default: return launch_f32(job, tiles, count, (cudaStream_t)stream);
     }

@@ -1,7 +1,6 @@
 /* Correlation on CUDA: a thread makes a few samples of one row; the mask is a kernel parameter, so that every weight is read from
  * the constant bank for all threads at once. The arithmetic is that of kernels/conv.h in the order of kernels/conv.c. */
-#include "conv.h"
-#include "tile.cuh"
+#include "conv_window.cuh"
 
 enum { CONV_COLUMNS = 32, CONV_ROWS = 8, CONV_SAMPLES = 4 };
 
@@ -115,6 +114,8 @@ static int conv_launch(const imgpipe_stage *stage, const imgpipe_tile *tiles, in
 
 extern "C" int conv_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream) {
     cudaStream_t s = (cudaStream_t)stream;
+    int result;
+    if (conv_window(stage, tiles, count, s, &result)) return result;
     enum conv_arithmetic arithmetic = ((const conv_plan *)stage->data)->params.arithmetic;
     if (stage->in.format.type == IMGPIPE_F32) return conv_launch<float, conv_twice>(stage, tiles, count, s);
     if (stage->in.format.type == IMGPIPE_U8) {

@@ -1,0 +1,281 @@
+/* The box mean of u8 without alpha in one pass, for windows up to BOX_SLIDE_MAX on both axes.
+ *
+ * A block walks down a strip of columns. A thread keeps the sums over rows of eight neighbouring samples in registers, two in a
+ * word, adds the row that enters and takes away the one that leaves. The sums of a batch of rows lie in shared memory; then
+ * every warp takes one of these rows and every lane slides along a segment of it, one column in and one out. Sums are exact, so
+ * the order does not matter; the division is a multiplication.
+ *
+ * Bytes moved: each sample in once from memory and once more from the L2 cache when it leaves, each out once. Operations of a
+ * sample: 1.5 to unpack and add, 4 to slide, divide and pack, about as many for loads, addresses and the exchange. */
+#ifndef BOX_SLIDE_CUH
+#define BOX_SLIDE_CUH
+#include "box.h"
+#include "window.cuh"
+
+/* A column's sum of 255 rows fits 16 bits. */
+#define BOX_SLIDE_MAX 255
+/* Samples of a thread in the vertical part. */
+#define BOX_OWN 8
+/* Blocks on a multiprocessor: while one waits for rows, others compute. */
+#ifndef BOX_BLOCKS
+#define BOX_BLOCKS 4
+#endif
+
+#define BOX_THREADS_SLIDE 256
+#define BOX_COLUMNS_SLIDE (BOX_THREADS_SLIDE * BOX_OWN)
+#define BOX_ROWS_SLIDE (BOX_THREADS_SLIDE / 32)
+
+/* A segment holds whole pixels; it has an odd number of words where that is possible, so that lanes meet different banks. */
+template <int C> struct box_shape {
+    static const int segment = C == 4 ? 68 : 66, words = segment / 2;
+    static const int unit = C == 3 ? 48 : 16; /* of the halo and of what a block makes: whole pixels and whole chunks */
+};
+
+struct box_slide_job {
+    int64_t width, height, samples;
+    int rx, ry, strip, halo, across, guard, row_pitch; /* halo and across in samples; guard and row_pitch in words */
+    imgpipe_border border;
+    uint32_t half, factor, pick, fill; /* pick: where the quotients lie in two upper words of products */
+};
+
+static __device__ __forceinline__ uint32_t box_dot(uint32_t pair, uint32_t weights, uint32_t sum) {
+#ifdef EMU
+    return (uint32_t)emu_dp2a_us(pair, weights, (int)sum, 0);
+#else
+    int r;
+    asm("dp2a.lo.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(pair), "r"(weights), "r"((int)sum));
+    return (uint32_t)r;
+#endif
+}
+
+/* Eight samples of a row, of which some lie beside the image; map has their places, negative beyond a constant border. */
+static __device__ __forceinline__ uint2 box_gather(const uint8_t *row, const int *map, uint32_t fill) {
+    uint32_t v[BOX_OWN];
+#pragma unroll
+    for (int i = 0; i < BOX_OWN; i++) v[i] = map[i] < 0 ? fill & 255 : row[map[i]];
+    return make_uint2(v[0] | v[1] << 8 | v[2] << 16 | v[3] << 24, v[4] | v[5] << 8 | v[6] << 16 | v[7] << 24);
+}
+
+/* What a thread needs to load its samples of any row. */
+struct box_columns {
+    int64_t first; /* sample of the row */
+    bool inside, needed;
+    int map[BOX_OWN];
+};
+
+template <int C> static __device__ __forceinline__ void box_find_columns(const box_slide_job &job, int64_t first, box_columns &columns) {
+    columns.first = first;
+    columns.inside = first >= 0 && first + BOX_OWN <= job.samples;
+    columns.needed = first + BOX_OWN > -job.halo && first < job.samples + job.halo;
+    if (columns.inside || !columns.needed) return;
+#pragma unroll 1
+    for (int i = 0; i < BOX_OWN; i++) {
+        int64_t s = first + i + (int64_t)C * 65536, x = s / C - 65536, c = s % C;
+        x = window_index_far(job.border, x, job.width);
+        columns.map[i] = x < 0 ? -1 : (int)(x * C + c);
+    }
+}
+
+/* Rows y + from ... y + count - 1, which may lie above or below the image, and zeros for the others of R. */
+template <int R>
+static __device__ __noinline__ void box_load_far(const imgpipe_tile &tile, const box_slide_job &job, const box_columns &columns,
+                                                 int64_t y, int from, int count, uint2 *rows) {
+#pragma unroll 1
+    for (int k = 0; k < R; k++) {
+        rows[k] = make_uint2(0, 0);
+        if (k < from || k >= count || !columns.needed) continue;
+        int64_t row = border_index(job.border, y + k, job.height);
+        if (row < 0)
+            rows[k] = make_uint2(job.fill, job.fill);
+        else if (columns.inside)
+            rows[k] = *(const uint2 *)(tile_in<uint8_t>(tile, row) + columns.first);
+        else
+            rows[k] = box_gather(tile_in<uint8_t>(tile, row), columns.map, job.fill);
+    }
+}
+
+template <int R>
+static __device__ __forceinline__ void box_load(const imgpipe_tile &tile, const box_slide_job &job, const box_columns &columns,
+                                                int64_t y, int from, int count, uint2 (&rows)[R]) {
+    int64_t slot = tile.in_slot + (y - tile.in_rect.y0);
+    if (slot >= tile.in_ring) slot -= tile.in_ring;
+    bool straight = from == 0 && count == R && y >= 0 && y + R <= job.height && slot + R <= tile.in_ring;
+    if (straight && columns.inside) {
+        const uint8_t *at = (const uint8_t *)tile.in + slot * tile.in_stride + columns.first;
+#pragma unroll
+        for (int k = 0; k < R; k++) rows[k] = *(const uint2 *)(at + k * tile.in_stride);
+        return;
+    }
+    uint2 far[R];
+    box_load_far<R>(tile, job, columns, y, from, count, far);
+#pragma unroll
+    for (int k = 0; k < R; k++) rows[k] = far[k];
+}
+
+static __device__ __forceinline__ void box_add(uint32_t (&sums)[4], uint2 v) {
+    sums[0] += __byte_perm(v.x, 0, 0x4140), sums[1] += __byte_perm(v.x, 0, 0x4342);
+    sums[2] += __byte_perm(v.y, 0, 0x4140), sums[3] += __byte_perm(v.y, 0, 0x4342);
+}
+static __device__ __forceinline__ void box_slide_sums(uint32_t (&sums)[4], uint2 in, uint2 out) {
+    sums[0] = sums[0] + __byte_perm(in.x, 0, 0x4140) - __byte_perm(out.x, 0, 0x4140);
+    sums[1] = sums[1] + __byte_perm(in.x, 0, 0x4342) - __byte_perm(out.x, 0, 0x4342);
+    sums[2] = sums[2] + __byte_perm(in.y, 0, 0x4140) - __byte_perm(out.y, 0, 0x4140);
+    sums[3] = sums[3] + __byte_perm(in.y, 0, 0x4342) - __byte_perm(out.y, 0, 0x4342);
+}
+
+/* The sums of the windows around the segment's first pixel. */
+template <int C, bool ODD>
+static __device__ __forceinline__ void box_first(const uint32_t *own, const box_slide_job &job, uint32_t (&sum)[C]) {
+#pragma unroll
+    for (int c = 0; c < C; c++) sum[c] = job.half;
+    if constexpr (C == 1) {
+        /* Whole words hold one column too many, at the left if the radius is odd. */
+        const uint32_t *from = own + (-job.rx >> 1);
+        sum[0] -= ODD ? from[0] & 65535 : from[job.rx] >> 16;
+#pragma unroll 4
+        for (int k = 0; k <= job.rx; k++) sum[0] = box_dot(from[k], 0x0101, sum[0]);
+    } else {
+        const uint16_t *from = (const uint16_t *)own - job.rx * C;
+#pragma unroll 4
+        for (int k = 0; k < 2 * job.rx + 1; k++)
+#pragma unroll
+            for (int c = 0; c < C; c++) sum[c] += from[k * C + c];
+    }
+}
+
+/* The means of a lane's segment. */
+template <int C, bool ODD>
+static __device__ __forceinline__ void box_along(const uint32_t *own, const box_slide_job &job, uint16_t *means) {
+    const bool in_odd = C % 2 && !ODD, out_odd = C % 2 && ODD;
+    const uint32_t *in = own + ((job.rx + 1) * C >> 1), *out = own + (-job.rx * C >> 1);
+    uint32_t sum[C];
+    box_first<C, ODD>(own, job, sum);
+    uint32_t in_word = in_odd ? in[0] : 0, out_word = out_odd ? out[0] : 0;
+#pragma unroll
+    for (int j = 0; j < box_shape<C>::words; j++) {
+        uint32_t in_next = in[j + in_odd], out_next = out[j + out_odd];
+        uint32_t in0 = in_odd ? in_word : in_next, out0 = out_odd ? out_word : out_next;
+        const int a = 2 * j % C, b = (2 * j + 1) % C;
+        uint32_t quotient = __umulhi(sum[a], job.factor);
+        sum[a] = box_dot(__byte_perm(in0, out0, (in_odd ? 0x0032 : 0x0010) | (out_odd ? 0x7600 : 0x5400)), 0xff01, sum[a]);
+        means[j] = (uint16_t)__byte_perm(quotient, __umulhi(sum[b], job.factor), job.pick);
+        sum[b] = box_dot(__byte_perm(in_next, out_next, (in_odd ? 0x0010 : 0x0032) | (out_odd ? 0x5400 : 0x7600)), 0xff01, sum[b]);
+        in_word = in_next, out_word = out_next;
+    }
+}
+
+/* Writes a row of results, which begins with column x0. */
+static __device__ __forceinline__ void box_store(const imgpipe_tile &tile, const box_slide_job &job, const uint4 *means, int64_t x0,
+                                                 int64_t y, int lane) {
+    uint8_t *row = tile_out<uint8_t>(tile, y);
+#pragma unroll
+    for (int i = 0; i < BOX_COLUMNS_SLIDE / 512; i++) {
+        int at = 512 * i + 16 * lane;
+        if (at < job.halo || at >= job.halo + job.across || x0 + at >= job.samples) continue;
+        window_store_chunk<uint8_t>(row, x0 + at, job.samples, means[at / 16]);
+    }
+}
+
+template <int C, bool ODD>
+static __global__ void __launch_bounds__(BOX_THREADS_SLIDE, BOX_BLOCKS)
+    box_slide(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct box_slide_job job) {
+    const int R = BOX_ROWS_SLIDE;
+    extern __shared__ uint4 box_shared[];
+    __shared__ uint4 box_means[R][34 * 4 + 1];
+    const imgpipe_tile &tile = jobs.tile[blockIdx.z];
+    const int64_t x0 = (int64_t)blockIdx.x * job.across - job.halo;
+    int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * job.strip;
+    const int64_t end = min(y + job.strip, tile.out_rect.y1);
+    if (y >= end) return;
+    uint32_t sums[4] = {}, *words = (uint32_t *)box_shared + job.guard;
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    box_columns columns;
+    box_find_columns<C>(job, x0 + (int)threadIdx.x * BOX_OWN, columns);
+    uint2 in[R], out[R];
+    for (int k = 0; k < 2 * job.ry; k += R) {
+        box_load<R>(tile, job, columns, y - job.ry + k, 0, min(R, 2 * job.ry - k), in);
+#pragma unroll
+        for (int i = 0; i < R; i++) box_add(sums, in[i]);
+    }
+    for (int left = 1; y < end; y += R, left = 0) { /* nothing leaves before the first row */
+        const int count = (int)min((int64_t)R, end - y);
+        box_load<R>(tile, job, columns, y + job.ry, 0, count, in);
+        box_load<R>(tile, job, columns, y - job.ry - 1, left, count, out);
+#pragma unroll
+        for (int i = 0; i < R; i++) {
+            box_slide_sums(sums, in[i], out[i]);
+            *(uint4 *)(words + i * job.row_pitch + threadIdx.x * 4) = make_uint4(sums[0], sums[1], sums[2], sums[3]);
+        }
+        __syncthreads();
+        if (warp < count) {
+            if (lane * box_shape<C>::segment < job.halo + job.across && (lane + 1) * box_shape<C>::segment > job.halo)
+                box_along<C, ODD>(words + warp * job.row_pitch + lane * box_shape<C>::words, job,
+                                  (uint16_t *)box_means[warp] + lane * box_shape<C>::words);
+            __syncwarp();
+            box_store(tile, job, box_means[warp], x0, y + warp, lane);
+        }
+        __syncthreads();
+    }
+}
+
+static inline int box_multiprocessors(void) {
+    int device = 0, n = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return 1;
+    return n < 1 ? 1 : n;
+}
+
+static bool box_slide_fits(const imgpipe_stage *stage) {
+    const struct box_plan *plan = (const struct box_plan *)stage->data;
+    return stage->in.format.type == IMGPIPE_U8 && !stage->in.format.alpha && plan->width <= BOX_SLIDE_MAX &&
+           plan->height <= BOX_SLIDE_MAX && stage->in.width < (int64_t)1 << 28;
+}
+
+/* For a sum s <= 255 n + n / 2 and f = ceil(2^b / n), floor(s f / 2^b) = floor(s / n) as long as 255.5 n^2 < 2^b. */
+static void box_slide_divide(box_slide_job &job, uint32_t n) {
+    int bits = n <= 4095 ? 32 : 40;
+    job.half = n / 2;
+    job.factor = (uint32_t)((((uint64_t)1 << bits) + n - 1) / n);
+    job.pick = bits == 32 ? 0x0040 : 0x0051;
+}
+
+template <int C> static int box_slide_launch(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+    typedef box_shape<C> S;
+    const struct box_plan *plan = (const struct box_plan *)stage->data;
+    box_slide_job job = {stage->in.width, stage->in.height, stage->in.width * C, plan->rx, plan->ry, 0, 0, 0, 0, 0, stage->border, 0, 0, 0, 0};
+    job.fill = (uint32_t)stage->border_value * 0x01010101u;
+    box_slide_divide(job, plan->n);
+    job.halo = (plan->rx * C + S::unit - 1) / S::unit * S::unit;
+    job.across = (BOX_COLUMNS_SLIDE - 2 * job.halo) / S::unit * S::unit;
+    /* What lanes at the ends of a row reach beyond it; whole chunks. The last segment ends beyond the columns. */
+    job.guard = ((plan->rx + 1) * C / 2 + 5) / 4 * 4;
+    job.row_pitch = (32 * S::words + 2 * job.guard + 3) / 4 * 4;
+    const int shared = job.row_pitch * 4 * BOX_ROWS_SLIDE;
+    void (*kernel)(struct tile_jobs, struct box_slide_job) = plan->rx % 2 ? box_slide<C, true> : box_slide<C, false>;
+    if (shared > 48 * 1024) {
+        cudaError_t failed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+        if (failed != cudaSuccess) return (int)failed;
+    }
+    const int64_t columns = (job.samples + job.across - 1) / job.across, places = BOX_BLOCKS * (int64_t)box_multiprocessors();
+    return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
+        /* One round of blocks, but no strips so high that a slow one is missed at the end, nor so low that the first sums
+         * cost more than the rest. */
+        int64_t rows = tile_rows(jobs.tile, n), strip = (rows * columns * n + places - 1) / places;
+        const int64_t most = plan->ry > 16 ? 8 * plan->ry : 128;
+        strip = strip > most ? most : strip < 32 ? 32 : strip;
+        if ((rows + strip - 1) / strip > 65535) strip = (rows + 65534) / 65535;
+        job.strip = (int)((strip + BOX_ROWS_SLIDE - 1) / BOX_ROWS_SLIDE * BOX_ROWS_SLIDE);
+        dim3 grid((unsigned)columns, (unsigned)((rows + job.strip - 1) / job.strip), (unsigned)n);
+        kernel<<<grid, BOX_THREADS_SLIDE, shared, stream>>>(jobs, job);
+    });
+}
+
+static int box_slide_any(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+    switch (stage->in.format.channels) {
+    case 1: return box_slide_launch<1>(stage, tiles, count, stream);
+    case 2: return box_slide_launch<2>(stage, tiles, count, stream);
+    case 3: return box_slide_launch<3>(stage, tiles, count, stream);
+    default: return box_slide_launch<4>(stage, tiles, count, stream);
+    }
+}
+#endif
