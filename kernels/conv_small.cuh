@@ -21,7 +21,7 @@ struct conv_dots {
 };
 /* [row][word][place] */
 template <int WORDS> struct conv_words : conv_dots {
-    uint32_t weights[WORDS];
+    alignas(16) uint32_t weights[WORDS];
 };
 
 static __device__ __forceinline__ int conv_dot(uint32_t samples, uint32_t weights, int sum) {

@@ -1,8 +1,8 @@
-/* Correlation of u8 by way of planes in shared memory (window.cuh), for any size and number of channels. A thread makes eight
- * neighbouring samples of a few rows; each row of the plane comes by once, and serves every result that it belongs to.
+/* Correlation of u8 by way of planes in shared memory (window.cuh), for any size and number of channels. A thread makes
+ * some neighbouring samples of a few rows; each row of the plane comes by once, and serves every result that it belongs to.
  *
- * Whole weights of 8 bits: dp4a, see conv_small.cuh. Operations of a sample: height * ceil(width / 4) dot products, half as many
- * loads of weights, which another pipe does. Floor: the dot products.
+ * Whole weights of 8 bits: dp4a, see conv_small.cuh. Operations of a sample: height * ceil(width / 4) dot products, a quarter as
+ * many loads of weights, which another pipe does. Floor: the dot products.
  * Real weights: float32 in the order of conv.h, height * width + height operations. Floor: those. */
 #ifndef CONV_WINDOW_CUH
 #define CONV_WINDOW_CUH
@@ -10,15 +10,15 @@
 
 #define CONV_LANES 32
 #define CONV_WARPS 4
-#define CONV_WIDE 8 /* samples of a thread */
-#define CONV_DOT_ROWS 8
-#define CONV_REAL_ROWS 4
-#define CONV_CHUNKS (CONV_LANES * CONV_WIDE / 16)
+/* Samples and rows of a thread. The more samples, the fewer loads of weights; with floats they would not fit registers. */
+#define CONV_DOT_WIDE 16
+#define CONV_REAL_WIDE 8
+#define CONV_ROWS_EACH 4
 #define CONV_SHARED (64 * 1024)
 
 /* HALO: chunks to each side. */
-template <int HALO> struct conv_layout {
-    static const int pitch = 16 * (CONV_CHUNKS + 2 * HALO), out_pitch = 16 * CONV_CHUNKS;
+template <int WIDE, int HALO> struct conv_layout {
+    static const int across = CONV_LANES * WIDE, chunks = across / 16, pitch = 16 * (chunks + 2 * HALO), out_pitch = across;
     static __host__ __device__ int plane(int rows, int height) { return pitch * (rows + height - 1); }
     static __host__ __device__ int out_plane(int rows) { return out_pitch * rows; }
     static int bytes(int rows, int height, int channels) {
@@ -26,46 +26,55 @@ template <int HALO> struct conv_layout {
     }
 };
 
-/* Eight results of row y: to the image, or to the plane `out` where there are several channels. */
-static __device__ __forceinline__ void conv_put(const imgpipe_tile &tile, const window_image &image, unsigned char *out, int pitch,
-                                                int64_t x0, int64_t y0, int lane, int row, uint2 v) {
-    if (image.channels > 1) {
-        *(uint2 *)(out + row * pitch + lane * CONV_WIDE) = v;
+/* WIDE results of row `row` of a block: to the image, or to the plane `out` where there are several channels. */
+template <int WIDE>
+static __device__ __forceinline__ void conv_put(const imgpipe_tile &tile, const window_image &image, unsigned char *out, int64_t x0,
+                                                int64_t y0, int lane, int row, const uint32_t (&v)[WIDE / 4]) {
+    const int64_t x = x0 + lane * WIDE;
+    bool planes = image.channels > 1;
+    uint8_t *to = planes ? out + row * (CONV_LANES * WIDE) + lane * WIDE : tile_out<uint8_t>(tile, y0 + row) + x;
+    if (planes || x + WIDE <= image.width) {
+        if constexpr (WIDE == 16)
+            *(uint4 *)to = make_uint4(v[0], v[1], v[2], v[3]);
+        else
+            *(uint2 *)to = make_uint2(v[0], v[1]);
         return;
     }
-    uint8_t *to = tile_out<uint8_t>(tile, y0 + row);
-    const int64_t x = x0 + lane * CONV_WIDE;
-    if (x + CONV_WIDE <= image.width) {
-        *(uint2 *)(to + x) = v;
-        return;
-    }
-    for (int i = 0; i < CONV_WIDE && x + i < image.width; i++) to[x + i] = (uint8_t)((i < 4 ? v.x : v.y) >> i % 4 * 8);
+#pragma unroll
+    for (int i = 0; i < WIDE; i++)
+        if (x + i < image.width) to[i] = (uint8_t)(v[i / 4] >> i % 4 * 8);
 }
 
-/* The sums of eight samples in CONV_DOT_ROWS rows. `from` is the word of the first row where the first window begins, at byte
+/* A row of samples as it is, for alpha. */
+template <int WIDE> static __device__ __forceinline__ void conv_keep(const unsigned char *from, uint32_t (&v)[WIDE / 4]) {
+#pragma unroll
+    for (int i = 0; i < WIDE / 4; i++) v[i] = ((const uint32_t *)from)[i];
+}
+
+/* The sums of a thread's samples. `from` is the word of the first row where the first window begins, at byte
  * PLACE; of the mask's rows those that the plane has. */
 template <int PLACE>
 static __device__ __forceinline__ void conv_sum_dots(const conv_words<CONV_WORDS> &mask, const unsigned char *from, int pitch,
-                                                     int (&sums)[CONV_DOT_ROWS][CONV_WIDE]) {
+                                                     int (&sums)[CONV_ROWS_EACH][CONV_DOT_WIDE]) {
     const int places = PLACE % 2 ? 2 : 4;
 #pragma unroll 1
-    for (int k = 0; k < CONV_DOT_ROWS + mask.height - 1; k++, from += pitch) {
+    for (int k = 0; k < CONV_ROWS_EACH + mask.height - 1; k++, from += pitch) {
         const uint32_t *row = (const uint32_t *)from;
-        uint32_t words[4] = {0, row[0], row[1], row[2]};
+        uint32_t words[6] = {0, row[0], row[1], row[2], row[3], row[4]};
 #pragma unroll 1
         for (int word = 0; word < mask.words; word++) {
 #pragma unroll
-            for (int i = 0; i < 3; i++) words[i] = words[i + 1];
-            words[3] = row[word + 3];
-            uint32_t further[3];
+            for (int i = 0; i < 5; i++) words[i] = words[i + 1];
+            words[5] = row[word + 5];
+            uint32_t further[5];
 #pragma unroll
-            for (int i = 0; i < 3; i++) further[i] = places == 2 ? __byte_perm(words[i], words[i + 1], 0x5432) : 0;
+            for (int i = 0; i < 5; i++) further[i] = places == 2 ? __byte_perm(words[i], words[i + 1], 0x5432) : 0;
 #pragma unroll
-            for (int i = 0; i < CONV_DOT_ROWS; i++) {
+            for (int i = 0; i < CONV_ROWS_EACH; i++) {
                 if (k - i < 0 || k - i >= mask.height) continue;
                 const uint32_t *weights = mask.weights + ((k - i) * mask.words + word) * places;
 #pragma unroll
-                for (int x = 0; x < CONV_WIDE; x++) {
+                for (int x = 0; x < CONV_DOT_WIDE; x++) {
                     const int at = x + PLACE, place = at % 4;
                     sums[i][x] = conv_dot(places == 2 && place >= 2 ? further[at / 4] : words[at / 4], weights[place % places],
                                           sums[i][x]);
@@ -80,44 +89,45 @@ template <int PLACE, int HALO>
 static __device__ __forceinline__ void conv_dots_plane(const imgpipe_tile &tile, const window_image &image,
                                                        const conv_words<CONV_WORDS> &mask, const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0,
                                                        int first, int rows, bool keep) {
-    typedef conv_layout<HALO> L;
+    typedef conv_layout<CONV_DOT_WIDE, HALO> L;
     const int lane = threadIdx.x % CONV_LANES;
-    const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_WIDE;
-    int sums[CONV_DOT_ROWS][CONV_WIDE] = {};
+    const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_DOT_WIDE;
+    int sums[CONV_ROWS_EACH][CONV_DOT_WIDE] = {};
     if (!keep) conv_sum_dots<PLACE>(mask, from - mask.width / 2 - PLACE, L::pitch, sums);
 #pragma unroll
-    for (int i = 0; i < CONV_DOT_ROWS; i++) {
+    for (int i = 0; i < CONV_ROWS_EACH; i++) {
         if (first + i >= rows) break;
-        int v[CONV_WIDE];
+        uint32_t v[CONV_DOT_WIDE / 4];
 #pragma unroll
-        for (int x = 0; x < CONV_WIDE; x++) v[x] = conv_end<false>(mask, sums[i][x]);
-        uint2 packed = make_uint2(conv_pack(v[0], v[1], v[2], v[3]), conv_pack(v[4], v[5], v[6], v[7]));
-        if (keep) packed = *(const uint2 *)(from + (i + mask.height / 2) * L::pitch);
-        conv_put(tile, image, out, L::out_pitch, x0, y0, lane, first + i, packed);
+        for (int x = 0; x < CONV_DOT_WIDE; x += 4)
+            v[x / 4] = conv_pack(conv_end<false>(mask, sums[i][x]), conv_end<false>(mask, sums[i][x + 1]),
+                                 conv_end<false>(mask, sums[i][x + 2]), conv_end<false>(mask, sums[i][x + 3]));
+        if (keep) conv_keep<CONV_DOT_WIDE>(from + (i + mask.height / 2) * L::pitch, v);
+        conv_put<CONV_DOT_WIDE>(tile, image, out, x0, y0, lane, first + i, v);
     }
 }
 
-/* Eight samples in CONV_REAL_ROWS rows; `from` is where the first window begins, `place` bytes behind a word. */
 static __device__ __forceinline__ float conv_float(uint32_t bytes, int i) {
     return __fadd_rn(__uint_as_float(__byte_perm(bytes, 0x4b000000u, 0x7650u + (unsigned)i)), -8388608.0f);
 }
 
 /* Adds `taps` products of each result: weights[i] is the row of the mask for result i, NULL if there is none. */
 template <int TAPS>
-static __device__ __forceinline__ void conv_add_reals(const float *weights, const float *x, float (&line)[CONV_WIDE]) {
+static __device__ __forceinline__ void conv_add_reals(const float *weights, const float *x, float (&line)[CONV_REAL_WIDE]) {
 #pragma unroll
     for (int t = 0; t < TAPS; t++)
 #pragma unroll
-        for (int i = 0; i < CONV_WIDE; i++) line[i] = __fmaf_rn(weights[t], x[i + t], line[i]);
+        for (int i = 0; i < CONV_REAL_WIDE; i++) line[i] = __fmaf_rn(weights[t], x[i + t], line[i]);
 }
 
+/* `from` is the word where the first window begins, at byte `place`. */
 static __device__ __forceinline__ void conv_sum_reals(const conv_params &params, const unsigned char *from, int place, int pitch,
-                                                      float (&sums)[CONV_REAL_ROWS][CONV_WIDE]) {
+                                                      float (&sums)[CONV_ROWS_EACH][CONV_REAL_WIDE]) {
     const int width = params.width, height = params.height, shift = 8 * place;
 #pragma unroll 1
-    for (int k = 0; k < CONV_REAL_ROWS + height - 1; k++, from += pitch) {
+    for (int k = 0; k < CONV_ROWS_EACH + height - 1; k++, from += pitch) {
         const uint32_t *row = (const uint32_t *)from;
-        float line[CONV_REAL_ROWS][CONV_WIDE] = {}, x[CONV_WIDE + 4];
+        float line[CONV_ROWS_EACH][CONV_REAL_WIDE] = {}, x[CONV_REAL_WIDE + 4];
         uint32_t before = row[0];
 #pragma unroll
         for (int i = 0; i < 2; i++) {
@@ -132,11 +142,11 @@ static __device__ __forceinline__ void conv_sum_reals(const conv_params &params,
             uint32_t next = *row++, bytes = __funnelshift_r(before, next, shift);
             before = next;
 #pragma unroll
-            for (int i = 0; i < CONV_WIDE; i++) x[i] = x[i + 4];
+            for (int i = 0; i < CONV_REAL_WIDE; i++) x[i] = x[i + 4];
 #pragma unroll
-            for (int b = 0; b < 4; b++) x[CONV_WIDE + b] = conv_float(bytes, b);
+            for (int b = 0; b < 4; b++) x[CONV_REAL_WIDE + b] = conv_float(bytes, b);
 #pragma unroll
-            for (int i = 0; i < CONV_REAL_ROWS; i++) {
+            for (int i = 0; i < CONV_ROWS_EACH; i++) {
                 if (k - i < 0 || k - i >= height) continue;
                 const float *weights = params.weights.real + (k - i) * width + tap;
                 if (tap + 4 <= width)
@@ -148,9 +158,9 @@ static __device__ __forceinline__ void conv_sum_reals(const conv_params &params,
             }
         }
 #pragma unroll
-        for (int i = 0; i < CONV_REAL_ROWS; i++)
+        for (int i = 0; i < CONV_ROWS_EACH; i++)
 #pragma unroll
-            for (int c = 0; c < CONV_WIDE; c++)
+            for (int c = 0; c < CONV_REAL_WIDE; c++)
                 if (k - i >= 0 && k - i < height) sums[i][c] = __fadd_rn(sums[i][c], line[i][c]);
     }
 }
@@ -165,45 +175,45 @@ template <int HALO>
 static __device__ __forceinline__ void conv_reals_plane(const imgpipe_tile &tile, const window_image &image, const conv_params &params,
                                                         const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0,
                                                         int first, int rows, bool keep) {
-    typedef conv_layout<HALO> L;
+    typedef conv_layout<CONV_REAL_WIDE, HALO> L;
     const int lane = threadIdx.x % CONV_LANES, place = -(params.width / 2) & 3;
-    const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_WIDE;
-    float sums[CONV_REAL_ROWS][CONV_WIDE] = {};
+    const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_REAL_WIDE;
+    float sums[CONV_ROWS_EACH][CONV_REAL_WIDE] = {};
     if (!keep) conv_sum_reals(params, from - params.width / 2 - place, place, L::pitch, sums);
 #pragma unroll
-    for (int i = 0; i < CONV_REAL_ROWS; i++) {
+    for (int i = 0; i < CONV_ROWS_EACH; i++) {
         if (first + i >= rows) break;
-        uint32_t v[CONV_WIDE];
+        uint32_t v[CONV_REAL_WIDE];
 #pragma unroll
-        for (int x = 0; x < CONV_WIDE; x++) v[x] = conv_real_end(params, sums[i][x]);
-        uint2 packed = make_uint2(v[0] | v[1] << 8 | v[2] << 16 | v[3] << 24, v[4] | v[5] << 8 | v[6] << 16 | v[7] << 24);
-        if (keep) packed = *(const uint2 *)(from + (i + params.height / 2) * L::pitch);
-        conv_put(tile, image, out, L::out_pitch, x0, y0, lane, first + i, packed);
+        for (int x = 0; x < CONV_REAL_WIDE; x++) v[x] = conv_real_end(params, sums[i][x]);
+        uint32_t words[2] = {v[0] | v[1] << 8 | v[2] << 16 | v[3] << 24, v[4] | v[5] << 8 | v[6] << 16 | v[7] << 24};
+        if (keep) conv_keep<CONV_REAL_WIDE>(from + (i + params.height / 2) * L::pitch, words);
+        conv_put<CONV_REAL_WIDE>(tile, image, out, x0, y0, lane, first + i, words);
     }
 }
 
-/* A block: planes of all channels, then groups of GROUP rows of a channel, warp by warp, by plane(...). */
-template <int HALO, int GROUP, typename F>
+/* A block: planes of all channels, then groups of rows of a channel, warp by warp, by plane(...). */
+template <int WIDE, int HALO, typename F>
 static __device__ __forceinline__ void conv_block(const imgpipe_tile &tile, const window_image &image, unsigned char *shared, int height,
                                                   int rows, F plane) {
-    typedef conv_layout<HALO> L;
+    typedef conv_layout<WIDE, HALO> L;
     const window_planes planes = {shared, L::pitch, L::plane(rows, height)};
     const window_planes results = {shared + image.channels * planes.plane_pitch, L::out_pitch, L::out_plane(rows)};
-    const int64_t x0 = (int64_t)blockIdx.x * (CONV_LANES * CONV_WIDE);
+    const int64_t x0 = (int64_t)blockIdx.x * L::across;
     const int threads = CONV_LANES * CONV_WARPS, thread = (int)threadIdx.x;
     for (int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * rows; y < tile.out_rect.y1; y += (int64_t)gridDim.y * rows) {
-        const int made = (int)min((int64_t)rows, tile.out_rect.y1 - y), groups = rows / GROUP;
-        window_load<uint8_t, CONV_CHUNKS + 2 * HALO>(tile, image, planes, x0 - 16 * HALO, y - height / 2, made + height - 1, thread,
+        const int made = (int)min((int64_t)rows, tile.out_rect.y1 - y), groups = rows / CONV_ROWS_EACH;
+        window_load<uint8_t, L::chunks + 2 * HALO>(tile, image, planes, x0 - 16 * HALO, y - height / 2, made + height - 1, thread,
                                                      threads, window_copy());
         window_loaded();
         __syncthreads();
         for (int i = thread / CONV_LANES; i < image.channels * groups; i += CONV_WARPS)
-            if (i % groups * GROUP < made)
+            if (i % groups * CONV_ROWS_EACH < made)
                 plane(planes.base + i / groups * planes.plane_pitch, results.base + i / groups * results.plane_pitch, x0, y,
-                      i % groups * GROUP, made, i / groups);
+                      i % groups * CONV_ROWS_EACH, made, i / groups);
         __syncthreads();
         if (image.channels == 1) continue;
-        window_store<uint8_t, CONV_CHUNKS>(tile, image, results, x0, y, made, thread, threads);
+        window_store<uint8_t, L::chunks>(tile, image, results, x0, y, made, thread, threads);
         __syncthreads();
     }
 }
@@ -214,7 +224,7 @@ static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS)
                      const __grid_constant__ conv_words<CONV_WORDS> mask) {
     extern __shared__ uint4 conv_shared[];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    conv_block<HALO, CONV_DOT_ROWS>(tile, image, (unsigned char *)conv_shared, mask.height, rows,
+    conv_block<CONV_DOT_WIDE, HALO>(tile, image, (unsigned char *)conv_shared, mask.height, rows,
                                     [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made,
                                         int channel) {
                                         conv_dots_plane<PLACE, HALO>(tile, image, mask, plane, out, x0, y0, first, made,
@@ -228,7 +238,7 @@ static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS)
                       const __grid_constant__ conv_params params) {
     extern __shared__ uint4 conv_shared[];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    conv_block<HALO, CONV_REAL_ROWS>(tile, image, (unsigned char *)conv_shared, params.height, rows,
+    conv_block<CONV_REAL_WIDE, HALO>(tile, image, (unsigned char *)conv_shared, params.height, rows,
                                      [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made,
                                          int channel) {
                                          conv_reals_plane<HALO>(tile, image, params, plane, out, x0, y0, first, made,
@@ -236,20 +246,20 @@ static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS)
                                      });
 }
 
-/* The height of a block: as many rows as shared memory has room for, up to `most`. M is the mask as the kernel takes it. */
-template <int HALO, typename M>
-static int conv_window_launch(void (*kernel)(tile_jobs, window_image, bool, int, M), int most, int group, const imgpipe_stage *stage,
+/* The height of a block: as many rows as shared memory has room for, up to two groups a warp. M is the mask as the kernel takes it. */
+template <int WIDE, int HALO, typename M>
+static int conv_window_launch(void (*kernel)(tile_jobs, window_image, bool, int, M), const imgpipe_stage *stage,
                               const window_image &image, const M &mask, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
-    typedef conv_layout<HALO> L;
-    int rows = most;
-    while (rows > group && L::bytes(rows, mask.height, image.channels) > CONV_SHARED) rows /= 2;
+    typedef conv_layout<WIDE, HALO> L;
+    int rows = 2 * CONV_WARPS * CONV_ROWS_EACH;
+    while (rows > CONV_ROWS_EACH && L::bytes(rows, mask.height, image.channels) > CONV_SHARED) rows /= 2;
     const int shared = L::bytes(rows, mask.height, image.channels);
     if (shared > 48 * 1024) {
         cudaError_t failed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
         if (failed != cudaSuccess) return (int)failed;
     }
     return tile_each(tiles, count, [&](const tile_jobs &jobs, int n) {
-        const int64_t across = CONV_LANES * CONV_WIDE, blocks = (tile_rows(jobs.tile, n) + rows - 1) / rows;
+        const int64_t across = L::across, blocks = (tile_rows(jobs.tile, n) + rows - 1) / rows;
         dim3 grid((unsigned)((image.width + across - 1) / across), (unsigned)(blocks < 65535 ? blocks : 65535), (unsigned)n);
         kernel<<<grid, CONV_LANES * CONV_WARPS, shared, stream>>>(jobs, image, stage->in.format.alpha, rows, mask);
     });
@@ -260,14 +270,14 @@ static int conv_dots_any(const imgpipe_stage *stage, const window_image &image, 
                          const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     static void (*const kernels[4])(tile_jobs, window_image, bool, int, conv_words<CONV_WORDS>) = {
         conv_dots_window<0, HALO>, conv_dots_window<1, HALO>, conv_dots_window<2, HALO>, conv_dots_window<3, HALO>};
-    return conv_window_launch<HALO>(kernels[-(mask.width / 2) & 3], CONV_WARPS * CONV_DOT_ROWS, CONV_DOT_ROWS, stage, image, mask, tiles,
+    return conv_window_launch<CONV_DOT_WIDE, HALO>(kernels[-(mask.width / 2) & 3], stage, image, mask, tiles,
                                     count, stream);
 }
 
 template <int HALO>
 static int conv_reals_any(const imgpipe_stage *stage, const window_image &image, const conv_params &params, const imgpipe_tile *tiles,
                           int count, cudaStream_t stream) {
-    return conv_window_launch<HALO>(conv_reals_window<HALO>, 2 * CONV_WARPS * CONV_REAL_ROWS, CONV_REAL_ROWS, stage, image, params, tiles,
+    return conv_window_launch<CONV_REAL_WIDE, HALO>(conv_reals_window<HALO>, stage, image, params, tiles,
                                     count, stream);
 }
 
