@@ -1,11 +1,10 @@
-/* Gaussian blur on CUDA; blur.h has the definitions, which kernels/blur.c follows too. blur_fixed_tile has the first, the other
- * kernels have the second.
+/* Gaussian blur on CUDA; blur.h has the definitions, which kernels/blur.c follows too. blur_tile.cuh and blur_wide.cuh have the
+ * first, the kernels here the second.
  *
  * Up to BLUR_FUSED_RADIUS one kernel does both passes: a block makes BLUR_OUT_ROWS rows of some columns, keeps the sums over
  * rows of these and of the columns around them in shared memory, and sums along those. Beyond it the sums over rows
  * go through device memory, and the weights come from there too. */
-#include "blur.h"
-#include "tile.cuh"
+#include "blur_wide.cuh"
 
 #define BLUR_THREADS 256
 #define BLUR_OUT_ROWS 8
@@ -131,49 +130,6 @@ __global__ void __launch_bounds__(BLUR_THREADS)
     }
 }
 
-/* The first definition. The same in the launch as the fixed weights are: a kernel parameter. */
-struct blur_fixed_job {
-    int64_t width, height;
-    int channels, rx, ry;
-    imgpipe_border border;
-    uint16_t value, outside;
-    uint16_t y[BLUR_FIXED_RADIUS + 1], x[BLUR_FIXED_RADIUS + 1];
-};
-
-/* V of channel c in column x, which lies inside the image, and row y. */
-__device__ __forceinline__ uint16_t fixed_down(const imgpipe_tile &tile, const struct blur_fixed_job &job, int64_t x, int c, int64_t y) {
-    auto at = [&](int64_t row) {
-        int64_t from = border_index(job.border, row, job.height);
-        return (uint32_t)(from < 0 ? job.value : tile_in<uint8_t>(tile, from)[x * job.channels + c]) << BLUR_FIXED_BITS;
-    };
-    uint32_t sum = blur_fixed_start(job.ry) + blur_fixed_product(job.y[0], at(y));
-    for (int k = 1; k <= job.ry; k++) sum += blur_fixed_product(job.y[k], at(y - k) + at(y + k));
-    return (uint16_t)sum;
-}
-
-/* Shared memory: BLUR_OUT_ROWS rows of (columns + 2 rx) * channels V, channel after channel inside a pixel. */
-__global__ void __launch_bounds__(BLUR_THREADS)
-    blur_fixed_tile(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct blur_fixed_job job, int columns) {
-    extern __shared__ uint16_t downs[];
-    const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * BLUR_OUT_ROWS, x0 = (int64_t)blockIdx.x * columns;
-    if (y >= tile.out_rect.y1) return;
-    int rows = (int)min((int64_t)BLUR_OUT_ROWS, tile.out_rect.y1 - y), step = job.channels;
-    int valid = (int)min((int64_t)columns, job.width - x0), pitch = (columns + 2 * job.rx) * step;
-    for (int s = threadIdx.x; s < (valid + 2 * job.rx) * step; s += BLUR_THREADS) {
-        int64_t x = border_index(job.border, x0 - job.rx + s / step, job.width);
-        for (int i = 0; i < rows; i++) downs[i * pitch + s] = x < 0 ? job.outside : fixed_down(tile, job, x, s % step, y + i);
-    }
-    __syncthreads();
-    for (int s = threadIdx.x; s < rows * valid * step; s += BLUR_THREADS) {
-        int row = s / (valid * step), sample = s % (valid * step);
-        const uint16_t *v = downs + row * pitch + job.rx * step + sample;
-        uint32_t sum = blur_fixed_start_along(job.rx) + blur_fixed_product(job.x[0], v[0]);
-        for (int k = 1; k <= job.rx; k++) sum += blur_fixed_product(job.x[k], (uint32_t)v[-k * step] + v[k * step]);
-        tile_out<uint8_t>(tile, y + row)[x0 * step + sample] = (uint8_t)(sum >> BLUR_FIXED_BITS);
-    }
-}
-
 __device__ __forceinline__ float *scratch_row(const imgpipe_tile &tile, const struct blur_job &job, int64_t y) {
     return (float *)tile.scratch + (y - tile.out_rect.y0) * job.width * job.channels;
 }
@@ -246,21 +202,6 @@ static int launch_passes(const struct blur_job &job, const imgpipe_tile *tiles, 
     });
 }
 
-static int launch_fixed(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
-    const struct blur_plan *plan = (const struct blur_plan *)stage->data;
-    struct blur_fixed_job job = {stage->in.width, stage->in.height, stage->in.format.channels,      plan->rx, plan->ry,
-                                 stage->border,   (uint16_t)stage->border_value, plan->fixed_outside, {},       {}};
-    for (int k = 0; k <= job.ry; k++) job.y[k] = plan->fixed_y[k];
-    for (int k = 0; k <= job.rx; k++) job.x[k] = plan->fixed_x[k];
-    /* At most 12 KiB of shared memory. */
-    int columns = BLUR_THREADS / job.channels;
-    size_t shared = (size_t)BLUR_OUT_ROWS * (size_t)((columns + 2 * job.rx) * job.channels) * sizeof(uint16_t);
-    return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
-        dim3 grid(blocks(job.width, columns), blocks(tile_rows(jobs.tile, n), BLUR_OUT_ROWS), (unsigned)n);
-        blur_fixed_tile<<<grid, BLUR_THREADS, shared, stream>>>(jobs, job, columns);
-    });
-}
-
 template <typename T> static int launch(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     const struct blur_plan *plan = (const struct blur_plan *)stage->data;
     struct blur_job job = {stage->in.width,
@@ -279,7 +220,7 @@ template <typename T> static int launch(const imgpipe_stage *stage, const imgpip
 extern "C" int blur_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream) {
     switch (stage->in.format.type) {
     case IMGPIPE_U8:
-        if (((const struct blur_plan *)stage->data)->fixed) return launch_fixed(stage, tiles, count, (cudaStream_t)stream);
+        if (((const struct blur_plan *)stage->data)->fixed) return blur_fixed_launch(stage, tiles, count, (cudaStream_t)stream);
         return launch<uint8_t>(stage, tiles, count, (cudaStream_t)stream);
     case IMGPIPE_U16: return launch<uint16_t>(stage, tiles, count, (cudaStream_t)stream);
     default: return launch<float>(stage, tiles, count, (cudaStream_t)stream);

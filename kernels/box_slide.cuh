@@ -10,7 +10,7 @@
 #ifndef BOX_SLIDE_CUH
 #define BOX_SLIDE_CUH
 #include "box.h"
-#include "window.cuh"
+#include "window_rows.cuh"
 
 /* A column's sum of 255 rows fits 16 bits. */
 #define BOX_SLIDE_MAX 255
@@ -24,6 +24,8 @@
 #define BOX_THREADS_SLIDE 256
 #define BOX_COLUMNS_SLIDE (BOX_THREADS_SLIDE * BOX_OWN)
 #define BOX_ROWS_SLIDE (BOX_THREADS_SLIDE / 32)
+/* Chunks of a warp's results: 32 segments of 68 samples. */
+#define BOX_MEANS (2 * 68)
 
 /* A segment holds whole pixels; it has an odd number of words where that is possible, so that lanes meet different banks. */
 template <int C> struct box_shape {
@@ -32,10 +34,10 @@ template <int C> struct box_shape {
 };
 
 struct box_slide_job {
-    int64_t width, height, samples;
+    window_image image;
+    int64_t samples;
     int rx, ry, strip, halo, across, guard, row_pitch; /* halo and across in samples; guard and row_pitch in words */
-    imgpipe_border border;
-    uint32_t half, factor, pick, fill; /* pick: where the quotients lie in two upper words of products */
+    uint32_t half, factor, pick; /* pick: where the quotients lie in two upper words of products */
 };
 
 static __device__ __forceinline__ uint32_t box_dot(uint32_t pair, uint32_t weights, uint32_t sum) {
@@ -46,70 +48,6 @@ static __device__ __forceinline__ uint32_t box_dot(uint32_t pair, uint32_t weigh
     asm("dp2a.lo.u32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(pair), "r"(weights), "r"((int)sum));
     return (uint32_t)r;
 #endif
-}
-
-/* Eight samples of a row, of which some lie beside the image; map has their places, negative beyond a constant border. */
-static __device__ __forceinline__ uint2 box_gather(const uint8_t *row, const int *map, uint32_t fill) {
-    uint32_t v[BOX_OWN];
-#pragma unroll
-    for (int i = 0; i < BOX_OWN; i++) v[i] = map[i] < 0 ? fill & 255 : row[map[i]];
-    return make_uint2(v[0] | v[1] << 8 | v[2] << 16 | v[3] << 24, v[4] | v[5] << 8 | v[6] << 16 | v[7] << 24);
-}
-
-/* What a thread needs to load its samples of any row. */
-struct box_columns {
-    int64_t first; /* sample of the row */
-    bool inside, needed;
-    int map[BOX_OWN];
-};
-
-template <int C> static __device__ __forceinline__ void box_find_columns(const box_slide_job &job, int64_t first, box_columns &columns) {
-    columns.first = first;
-    columns.inside = first >= 0 && first + BOX_OWN <= job.samples;
-    columns.needed = first + BOX_OWN > -job.halo && first < job.samples + job.halo;
-    if (columns.inside || !columns.needed) return;
-#pragma unroll 1
-    for (int i = 0; i < BOX_OWN; i++) {
-        int64_t s = first + i + (int64_t)C * 65536, x = s / C - 65536, c = s % C;
-        x = window_index_far(job.border, x, job.width);
-        columns.map[i] = x < 0 ? -1 : (int)(x * C + c);
-    }
-}
-
-/* Rows y + from ... y + count - 1, which may lie above or below the image, and zeros for the others of R. */
-template <int R>
-static __device__ __noinline__ void box_load_far(const imgpipe_tile &tile, const box_slide_job &job, const box_columns &columns,
-                                                 int64_t y, int from, int count, uint2 *rows) {
-#pragma unroll 1
-    for (int k = 0; k < R; k++) {
-        rows[k] = make_uint2(0, 0);
-        if (k < from || k >= count || !columns.needed) continue;
-        int64_t row = border_index(job.border, y + k, job.height);
-        if (row < 0)
-            rows[k] = make_uint2(job.fill, job.fill);
-        else if (columns.inside)
-            rows[k] = *(const uint2 *)(tile_in<uint8_t>(tile, row) + columns.first);
-        else
-            rows[k] = box_gather(tile_in<uint8_t>(tile, row), columns.map, job.fill);
-    }
-}
-
-template <int R>
-static __device__ __forceinline__ void box_load(const imgpipe_tile &tile, const box_slide_job &job, const box_columns &columns,
-                                                int64_t y, int from, int count, uint2 (&rows)[R]) {
-    int64_t slot = tile.in_slot + (y - tile.in_rect.y0);
-    if (slot >= tile.in_ring) slot -= tile.in_ring;
-    bool straight = from == 0 && count == R && y >= 0 && y + R <= job.height && slot + R <= tile.in_ring;
-    if (straight && columns.inside) {
-        const uint8_t *at = (const uint8_t *)tile.in + slot * tile.in_stride + columns.first;
-#pragma unroll
-        for (int k = 0; k < R; k++) rows[k] = *(const uint2 *)(at + k * tile.in_stride);
-        return;
-    }
-    uint2 far[R];
-    box_load_far<R>(tile, job, columns, y, from, count, far);
-#pragma unroll
-    for (int k = 0; k < R; k++) rows[k] = far[k];
 }
 
 static __device__ __forceinline__ void box_add(uint32_t (&sums)[4], uint2 v) {
@@ -181,26 +119,26 @@ static __global__ void __launch_bounds__(BOX_THREADS_SLIDE, BOX_BLOCKS)
     box_slide(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct box_slide_job job) {
     const int R = BOX_ROWS_SLIDE;
     extern __shared__ uint4 box_shared[];
-    __shared__ uint4 box_means[R][34 * 4 + 1];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     const int64_t x0 = (int64_t)blockIdx.x * job.across - job.halo;
     int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * job.strip;
     const int64_t end = min(y + job.strip, tile.out_rect.y1);
     if (y >= end) return;
-    uint32_t sums[4] = {}, *words = (uint32_t *)box_shared + job.guard;
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-    box_columns columns;
-    box_find_columns<C>(job, x0 + (int)threadIdx.x * BOX_OWN, columns);
+    uint4 *means = box_shared + warp * BOX_MEANS;
+    uint32_t sums[4] = {}, *words = (uint32_t *)(box_shared + R * BOX_MEANS) + job.guard;
+    window_columns<BOX_OWN> columns;
+    window_find_columns(job.image, x0 + (int)threadIdx.x * BOX_OWN, job.halo, columns);
     uint2 in[R], out[R];
     for (int k = 0; k < 2 * job.ry; k += R) {
-        box_load<R>(tile, job, columns, y - job.ry + k, 0, min(R, 2 * job.ry - k), in);
+        window_rows<BOX_OWN, R>(tile, job.image, columns, y - job.ry + k, 0, min(R, 2 * job.ry - k), in);
 #pragma unroll
         for (int i = 0; i < R; i++) box_add(sums, in[i]);
     }
     for (int left = 1; y < end; y += R, left = 0) { /* nothing leaves before the first row */
         const int count = (int)min((int64_t)R, end - y);
-        box_load<R>(tile, job, columns, y + job.ry, 0, count, in);
-        box_load<R>(tile, job, columns, y - job.ry - 1, left, count, out);
+        window_rows<BOX_OWN, R>(tile, job.image, columns, y + job.ry, 0, count, in);
+        window_rows<BOX_OWN, R>(tile, job.image, columns, y - job.ry - 1, left, count, out);
 #pragma unroll
         for (int i = 0; i < R; i++) {
             box_slide_sums(sums, in[i], out[i]);
@@ -210,9 +148,9 @@ static __global__ void __launch_bounds__(BOX_THREADS_SLIDE, BOX_BLOCKS)
         if (warp < count) {
             if (lane * box_shape<C>::segment < job.halo + job.across && (lane + 1) * box_shape<C>::segment > job.halo)
                 box_along<C, ODD>(words + warp * job.row_pitch + lane * box_shape<C>::words, job,
-                                  (uint16_t *)box_means[warp] + lane * box_shape<C>::words);
+                                  (uint16_t *)means + lane * box_shape<C>::words);
             __syncwarp();
-            box_store(tile, job, box_means[warp], x0, y + warp, lane);
+            box_store(tile, job, means, x0, y + warp, lane);
         }
         __syncthreads();
     }
@@ -242,15 +180,14 @@ static void box_slide_divide(box_slide_job &job, uint32_t n) {
 template <int C> static int box_slide_launch(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     typedef box_shape<C> S;
     const struct box_plan *plan = (const struct box_plan *)stage->data;
-    box_slide_job job = {stage->in.width, stage->in.height, stage->in.width * C, plan->rx, plan->ry, 0, 0, 0, 0, 0, stage->border, 0, 0, 0, 0};
-    job.fill = (uint32_t)stage->border_value * 0x01010101u;
+    box_slide_job job = {{stage->in.width, stage->in.height, C, stage->border, (uint32_t)stage->border_value}, stage->in.width * C, plan->rx, plan->ry};
     box_slide_divide(job, plan->n);
     job.halo = (plan->rx * C + S::unit - 1) / S::unit * S::unit;
     job.across = (BOX_COLUMNS_SLIDE - 2 * job.halo) / S::unit * S::unit;
     /* What lanes at the ends of a row reach beyond it; whole chunks. The last segment ends beyond the columns. */
     job.guard = ((plan->rx + 1) * C / 2 + 5) / 4 * 4;
     job.row_pitch = (32 * S::words + 2 * job.guard + 3) / 4 * 4;
-    const int shared = job.row_pitch * 4 * BOX_ROWS_SLIDE;
+    const int shared = (job.row_pitch * 4 + 16 * BOX_MEANS) * BOX_ROWS_SLIDE;
     void (*kernel)(struct tile_jobs, struct box_slide_job) = plan->rx % 2 ? box_slide<C, true> : box_slide<C, false>;
     if (shared > 48 * 1024) {
         cudaError_t failed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);

@@ -1,0 +1,212 @@
+/* The arithmetic of blur_tile.cuh for any radius of the first definition. In both passes a thread makes eight results that lie side by
+ * side; the taps to both sides are two windows of eight floats, which move on by one with every pair, in registers.
+ *
+ * V lies in planes, one for each channel. Operations of a sample: two for each pair of taps of both passes, 122 at a radius of 30, and
+ * about a tenth for loads. Floor: those at 128 a clock and multiprocessor. */
+#ifndef BLUR_WIDE_CUH
+#define BLUR_WIDE_CUH
+#include "blur_tile.cuh"
+
+#define BLUR_WIDE_COLUMNS (BLUR_TILE_THREADS * BLUR_DOWN_COLUMNS)
+#define BLUR_WIDE_ROWS BLUR_DOWN_ROWS
+#define BLUR_WIDE_OWN 8 /* pixels of a thread in the horizontal pass */
+
+template <int C> struct blur_planes {
+    static const int plane = (BLUR_WIDE_COLUMNS / C + 8) / 4 * 4, row = plane * C;
+    static const int shared = BLUR_WIDE_ROWS * row * (int)sizeof(float), staging = C > 1 ? BLUR_WIDE_ROWS * BLUR_WIDE_COLUMNS : 0;
+};
+
+/* The rows that come up one after another, up and down from the middle. */
+struct blur_rows {
+    const uint8_t *up, *down;
+    int64_t y, last; /* the first row of the results; no row beyond `last` is there */
+};
+
+static __device__ __forceinline__ uint32_t blur_row(const imgpipe_tile &tile, const window_image &image,
+                                                    const window_columns<BLUR_DOWN_COLUMNS> &columns, const blur_rows &rows, int64_t y) {
+    return y > rows.last ? 0u : window_row_far<BLUR_DOWN_COLUMNS>(tile, image, columns, y);
+}
+
+static __device__ __forceinline__ void blur_floats(uint32_t word, uint32_t base, float (&f)[BLUR_DOWN_COLUMNS]) {
+#pragma unroll
+    for (int c = 0; c < BLUR_DOWN_COLUMNS; c++) f[c] = blur_byte(word, c, base);
+}
+
+/* STRAIGHT: all rows lie in the image and one behind the other, and all columns of the warp in it. Without calls of functions in
+ * the loops the windows stay in place in registers.
+ *
+ * The next rows: k above the first result and k below the last. */
+template <bool STRAIGHT>
+static __device__ __forceinline__ void blur_next_rows(const imgpipe_tile &tile, const blur_tile_job &job,
+                                                      const window_columns<BLUR_DOWN_COLUMNS> &columns, blur_rows &rows, int k,
+                                                      uint32_t &up, uint32_t &down) {
+    if (k > job.ry) return;
+    if (STRAIGHT) {
+        rows.up -= tile.in_stride, rows.down += tile.in_stride;
+        up = *(const uint32_t *)rows.up, down = *(const uint32_t *)rows.down;
+    } else {
+        up = blur_row(tile, job.image, columns, rows, rows.y - k);
+        down = blur_row(tile, job.image, columns, rows, rows.y + BLUR_DOWN_ROWS - 1 + k);
+    }
+}
+
+/* Row y + q is in place q mod 8 of its window. */
+template <bool STRAIGHT>
+static __device__ __forceinline__ void blur_down_wide(const imgpipe_tile &tile, const blur_tile_job &job,
+                                                      const window_columns<BLUR_DOWN_COLUMNS> &columns, blur_rows &rows,
+                                                      float (&sum)[BLUR_DOWN_ROWS][BLUR_DOWN_COLUMNS]) {
+    const int R = BLUR_DOWN_ROWS;
+    float above[R][BLUR_DOWN_COLUMNS], below[R][BLUR_DOWN_COLUMNS];
+    uint32_t up = 0, down = 0;
+#pragma unroll
+    for (int i = 0; i < R; i++) {
+        uint32_t word = STRAIGHT ? *(const uint32_t *)(rows.up + i * tile.in_stride)
+                                      : blur_row(tile, job.image, columns, rows, rows.y + i);
+        blur_floats(word, job.base, above[i]);
+#pragma unroll
+        for (int c = 0; c < BLUR_DOWN_COLUMNS; c++) {
+            below[i][c] = above[i][c];
+            sum[i][c] = __fmaf_rz(job.y[0], above[i][c], job.start_y);
+        }
+    }
+    rows.down = rows.up + (R - 1) * tile.in_stride;
+    blur_next_rows<STRAIGHT>(tile, job, columns, rows, 1, up, down);
+#pragma unroll 1
+    for (int base = 0; base < job.ry; base += R) {
+#pragma unroll
+        for (int j = 1; j <= R; j++) {
+            if (base + j > job.ry) break;
+            blur_floats(up, job.base, above[(R - j) % R]);
+            blur_floats(down, job.base, below[(R - 1 + j) % R]);
+            blur_next_rows<STRAIGHT>(tile, job, columns, rows, base + j + 1, up, down);
+            const float weight = job.y[base + j];
+#pragma unroll
+            for (int i = 0; i < R; i++)
+#pragma unroll
+                for (int c = 0; c < BLUR_DOWN_COLUMNS; c++)
+                    sum[i][c] = __fmaf_rz(weight, __fadd_rn(above[(i + R - j) % R][c], below[(i + j) % R][c]), sum[i][c]);
+        }
+    }
+}
+
+static __device__ __forceinline__ void blur_four(const float *v, float *f) {
+    float4 four = *(const float4 *)v;
+    f[0] = four.x, f[1] = four.y, f[2] = four.z, f[3] = four.w;
+}
+
+/* Four pairs of taps: left and right are twelve floats in three parts each, the first of which are parts a and b. */
+template <int A, int B>
+static __device__ __forceinline__ void blur_four_pairs(const float *weights, const float (&left)[3][4], const float (&right)[3][4],
+                                                       float (&sum)[BLUR_WIDE_OWN]) {
+#pragma unroll
+    for (int t = 1; t <= 4; t++)
+#pragma unroll
+        for (int i = 0; i < BLUR_WIDE_OWN; i++) {
+            const int l = i - t + 4, r = i + t;
+            sum[i] = __fmaf_rz(weights[t - 1], __fadd_rn(left[(A + l / 4) % 3][l % 4], right[(B + r / 4) % 3][r % 4]), sum[i]);
+        }
+}
+
+/* Eight results; v is V of the first of them. The weights beyond the radius are 0. */
+static __device__ __forceinline__ void blur_along_wide(const blur_tile_job &job, const float *v, float (&sum)[BLUR_WIDE_OWN]) {
+    float left[3][4], right[3][4];
+    blur_four(v, left[1]), blur_four(v + 4, left[2]);
+    blur_four(v, right[0]), blur_four(v + 4, right[1]);
+#pragma unroll
+    for (int i = 0; i < BLUR_WIDE_OWN; i++) sum[i] = __fmaf_rz(job.x[0], right[i / 4][i % 4], job.start_x);
+    const float *before = v - 4, *after = v + 8, *weights = job.x + 1;
+#pragma unroll 1
+    for (int k = 0; k < job.rx; k += 12, before -= 12, after += 12, weights += 12) {
+        blur_four(before, left[0]), blur_four(after, right[2]);
+        blur_four_pairs<0, 0>(weights, left, right, sum);
+        if (k + 4 >= job.rx) break;
+        blur_four(before - 4, left[2]), blur_four(after + 4, right[0]);
+        blur_four_pairs<2, 1>(weights + 4, left, right, sum);
+        if (k + 8 >= job.rx) break;
+        blur_four(before - 8, left[1]), blur_four(after + 8, right[1]);
+        blur_four_pairs<1, 2>(weights + 8, left, right, sum);
+    }
+}
+
+template <int C>
+static __global__ void __launch_bounds__(BLUR_TILE_THREADS, 2)
+    blur_wide(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct blur_tile_job job) {
+    typedef blur_planes<C> P;
+    extern __shared__ float4 blur_shared[];
+    float *v = (float *)blur_shared;
+    uint8_t *staging = (uint8_t *)v + P::shared;
+    const imgpipe_tile &tile = jobs.tile[blockIdx.z];
+    const int thread = (int)threadIdx.x, column = thread * BLUR_DOWN_COLUMNS;
+    const int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * BLUR_WIDE_ROWS, x0 = (int64_t)blockIdx.x * job.across;
+    const int made = (int)min((int64_t)BLUR_WIDE_ROWS, tile.out_rect.y1 - y0);
+    if (made <= 0) return;
+    window_columns<BLUR_DOWN_COLUMNS> columns;
+    window_find_columns(job.image, x0 - job.halo + column, job.halo, columns);
+    blur_rows rows = {NULL, NULL, y0, y0 + made - 1 + job.ry};
+    const bool straight = window_straight(tile, job.image, y0 - job.ry, BLUR_WIDE_ROWS + 2 * job.ry, &rows.up) &&
+                          made == BLUR_WIDE_ROWS && columns.inside;
+    rows.up += job.ry * tile.in_stride + columns.first;
+    float down[BLUR_DOWN_ROWS][BLUR_DOWN_COLUMNS];
+    if (__all_sync(0xffffffffu, straight))
+        blur_down_wide<true>(tile, job, columns, rows, down);
+    else
+        blur_down_wide<false>(tile, job, columns, rows, down);
+#pragma unroll
+    for (int i = 0; i < BLUR_WIDE_ROWS; i++)
+#pragma unroll
+        for (int c = 0; c < BLUR_DOWN_COLUMNS; c++)
+            v[i * P::row + (column + c) % C * P::plane + (column + c) / C] = blur_v(down[i][c], job);
+    __syncthreads();
+    const int groups = job.across / (BLUR_WIDE_OWN * C);
+    for (int i = thread; i < made * groups * C; i += BLUR_TILE_THREADS) {
+        const int row = i / (groups * C), channel = C == 1 ? 0 : i / groups % C, x = i % groups * BLUR_WIDE_OWN;
+        float sum[BLUR_WIDE_OWN];
+        if (x0 + x * C >= job.samples) continue;
+        blur_along_wide(job, v + row * P::row + channel * P::plane + job.halo / C + x, sum);
+        const uint32_t out[2] = {blur_pack(sum[0], sum[1], sum[2], sum[3]), blur_pack(sum[4], sum[5], sum[6], sum[7])};
+        if (C == 1)
+            blur_put(tile_out<uint8_t>(tile, y0 + row) + x0 + x, job.samples - x0 - x, out);
+        else
+#pragma unroll
+            for (int p = 0; p < BLUR_WIDE_OWN; p++)
+                staging[row * BLUR_WIDE_COLUMNS + (x + p) * C + channel] = (uint8_t)(out[p / 4] >> p % 4 * 8);
+    }
+    if (C == 1) return;
+    __syncthreads();
+    for (int i = thread; i < made * (job.across / 8); i += BLUR_TILE_THREADS) {
+        const int row = i / (job.across / 8), s = i % (job.across / 8) * 8;
+        if (x0 + s >= job.samples) continue;
+        const uint2 two = *(const uint2 *)(staging + row * BLUR_WIDE_COLUMNS + s);
+        const uint32_t out[2] = {two.x, two.y};
+        blur_put(tile_out<uint8_t>(tile, y0 + row) + x0 + s, job.samples - x0 - s, out);
+    }
+}
+
+template <int C> static int blur_wide_launch(blur_tile_job job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+    typedef blur_planes<C> P;
+    const int unit = BLUR_WIDE_OWN * C, shared = P::shared + P::staging;
+    job.halo = (job.rx + 3) / 4 * 4 * C;
+    job.across = (BLUR_WIDE_COLUMNS - 2 * job.halo) / unit * unit;
+    if (shared > 48 * 1024) {
+        cudaError_t failed = cudaFuncSetAttribute(blur_wide<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+        if (failed != cudaSuccess) return (int)failed;
+    }
+    return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
+        dim3 grid((unsigned)((job.samples + job.across - 1) / job.across),
+                  (unsigned)((tile_rows(jobs.tile, n) + BLUR_WIDE_ROWS - 1) / BLUR_WIDE_ROWS), (unsigned)n);
+        blur_wide<C><<<grid, BLUR_TILE_THREADS, shared, stream>>>(jobs, job);
+    });
+}
+
+static int blur_fixed_launch(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+    const blur_tile_job job = blur_tile_make(stage);
+    if (job.rx <= 3 && job.ry <= 3) return blur_tile_channels<3>(job, tiles, count, stream);
+    if (job.rx <= 6 && job.ry <= 6) return blur_tile_channels<6>(job, tiles, count, stream);
+    switch (job.image.channels) {
+    case 1: return blur_wide_launch<1>(job, tiles, count, stream);
+    case 2: return blur_wide_launch<2>(job, tiles, count, stream);
+    case 3: return blur_wide_launch<3>(job, tiles, count, stream);
+    default: return blur_wide_launch<4>(job, tiles, count, stream);
+    }
+}
+#endif
