@@ -14,6 +14,9 @@
 #include "window_rows.cuh"
 
 #define BLUR_TILE_THREADS 256
+#ifndef BLUR_TILE_BLOCKS
+#define BLUR_TILE_BLOCKS 3 /* on a multiprocessor */
+#endif
 /* Rows that a thread makes in the vertical pass, of four columns. */
 #define BLUR_DOWN_ROWS 8
 #define BLUR_DOWN_COLUMNS 4
@@ -23,7 +26,7 @@
 struct blur_tile_job {
     window_image image;
     int64_t samples;
-    int rx, ry, across, halo; /* across and halo in samples */
+    int rx, ry, across, halo, strip; /* across and halo in samples, strip in rows */
     uint32_t base; /* 2^15 as a float: a permute takes one immediate operand, and that should be the selector */
     float start_y, bias_y, start_x;
     float y[BLUR_FIXED_RADIUS + 10], x[BLUR_FIXED_RADIUS + 10];
@@ -75,24 +78,15 @@ template <int R, int C> struct blur_shape {
     static const int along = across / wide, floats = wide + 2 * halo;
 };
 
-/* The vertical pass of a thread. */
+/* The vertical pass of a thread for the rows that it has loaded. */
 template <int R, int C>
-static __device__ __forceinline__ void blur_down_tile(const imgpipe_tile &tile, const blur_tile_job &job, int64_t x0, int64_t y0,
-                                                      int rows, float *v) {
-    typedef blur_shape<R, C> S;
-    const int column = (int)threadIdx.x % S::groups * BLUR_DOWN_COLUMNS, row = (int)threadIdx.x / S::groups * BLUR_DOWN_ROWS;
-    if (row >= rows) return;
-    window_columns<BLUR_DOWN_COLUMNS> columns;
-    window_find_columns(job.image, x0 - S::halo + column, S::halo, columns);
-    uint32_t in[BLUR_DOWN_ROWS + 2 * R];
-    window_rows<BLUR_DOWN_COLUMNS, BLUR_DOWN_ROWS + 2 * R>(tile, job.image, columns, y0 + row - R, R - job.ry,
-                                                           min(BLUR_DOWN_ROWS, rows - row) + R + job.ry, in);
+static __device__ __forceinline__ void blur_down_tile(const blur_tile_job &job, const uint32_t (&in)[BLUR_DOWN_ROWS + 2 * R], float *v) {
     float all[BLUR_DOWN_COLUMNS][BLUR_DOWN_ROWS];
 #pragma unroll
     for (int i = 0; i < BLUR_DOWN_COLUMNS; i++) blur_down_column<R>(in, i, job, all[i]);
 #pragma unroll
     for (int i = 0; i < BLUR_DOWN_ROWS; i++)
-        *(float4 *)(v + (row + i) * S::columns + column) = make_float4(all[0][i], all[1][i], all[2][i], all[3][i]);
+        *(float4 *)(v + i * blur_shape<R, C>::columns) = make_float4(all[0][i], all[1][i], all[2][i], all[3][i]);
 }
 
 /* The horizontal pass: `wide` samples of a row from v on, where the halo before the first of them begins. */
@@ -132,32 +126,54 @@ template <int N> static __device__ __forceinline__ void blur_put(uint8_t *to, in
 }
 
 template <int R, int C>
-static __global__ void __launch_bounds__(BLUR_TILE_THREADS, 3)
+static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_TILE_BLOCKS)
     blur_tile(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct blur_tile_job job) {
     typedef blur_shape<R, C> S;
-    __shared__ float v[S::rows * S::columns];
+    const int N = BLUR_DOWN_ROWS + 2 * R;
+    extern __shared__ float4 blur_shared[];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    const int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * S::rows, x0 = (int64_t)blockIdx.x * S::across;
-    const int rows = (int)min((int64_t)S::rows, tile.out_rect.y1 - y0);
-    if (rows <= 0) return;
-    blur_down_tile<R, C>(tile, job, x0, y0, rows, v);
-    __syncthreads();
-    for (int i = (int)threadIdx.x; i < rows * S::along; i += BLUR_TILE_THREADS) {
-        const int row = i / S::along, column = i % S::along * S::wide;
-        if (x0 + column >= job.samples) continue;
-        uint32_t out[S::wide / 4];
-        blur_along_tile<R, C>(job, v + row * S::columns + column, out);
-        blur_put(tile_out<uint8_t>(tile, y0 + row) + x0 + column, job.samples - x0 - column, out);
+    int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * job.strip;
+    const int64_t end = min(y + job.strip, tile.out_rect.y1), x0 = (int64_t)blockIdx.x * S::across;
+    if (y >= end) return;
+    const int column = (int)threadIdx.x % S::groups * BLUR_DOWN_COLUMNS, row = (int)threadIdx.x / S::groups * BLUR_DOWN_ROWS;
+    const int group = (int)threadIdx.x % S::along, first = (int)threadIdx.x / S::along, each = BLUR_TILE_THREADS / S::along;
+    const int64_t x = x0 + group * S::wide;
+    float *v = (float *)blur_shared;
+    window_columns<BLUR_DOWN_COLUMNS> columns;
+    window_find_columns(job.image, x0 - S::halo + column, S::halo, columns);
+    for (int turn = 0; y < end; turn ^= S::rows * S::columns) {
+        uint32_t in[N];
+        window_rows<BLUR_DOWN_COLUMNS, N>(tile, job.image, columns, y + row - R, R - job.ry,
+                                          (int)min((int64_t)BLUR_DOWN_ROWS, end - y - row) + R + job.ry, in);
+        blur_down_tile<R, C>(job, in, v + turn + row * S::columns + column);
+        /* The rows before lie in the other half, which nobody reads any more once all have come here. */
+        __syncthreads();
+        const int rows = (int)min((int64_t)S::rows, end - y);
+        uint8_t *to = tile_out<uint8_t>(tile, y + first) + x;
+        const float *from = v + turn + first * S::columns + group * S::wide;
+        y += S::rows;
+        if (first >= each || x >= job.samples) continue;
+#pragma unroll 1
+        for (int i = first; i < rows; i += each, to += each * tile.out_stride, from += each * S::columns) {
+            uint32_t out[S::wide / 4];
+            blur_along_tile<R, C>(job, from, out);
+            blur_put(to, job.samples - x, out);
+        }
     }
 }
 
 template <int R, int C>
-static int blur_tile_launch(const blur_tile_job &job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+static int blur_tile_launch(blur_tile_job job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     typedef blur_shape<R, C> S;
+    const int shared = 2 * S::rows * S::columns * (int)sizeof(float);
+    const int64_t columns = (job.samples + S::across - 1) / S::across, places = BLUR_TILE_BLOCKS * tile_multiprocessors();
+    cudaError_t failed = cudaFuncSetAttribute(blur_tile<R, C>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    if (failed != cudaSuccess) return (int)failed;
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
-        dim3 grid((unsigned)((job.samples + S::across - 1) / S::across), (unsigned)((tile_rows(jobs.tile, n) + S::rows - 1) / S::rows),
-                  (unsigned)n);
-        blur_tile<R, C><<<grid, BLUR_TILE_THREADS, 0, stream>>>(jobs, job);
+        const int64_t rows = tile_rows(jobs.tile, n);
+        job.strip = tile_strip(rows, columns * n, places, 512, S::rows);
+        dim3 grid((unsigned)columns, (unsigned)((rows + job.strip - 1) / job.strip), (unsigned)n);
+        blur_tile<R, C><<<grid, BLUR_TILE_THREADS, shared, stream>>>(jobs, job);
     });
 }
 

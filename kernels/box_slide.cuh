@@ -18,7 +18,7 @@
 #define BOX_OWN 8
 /* Blocks on a multiprocessor: while one waits for rows, others compute. */
 #ifndef BOX_BLOCKS
-#define BOX_BLOCKS 4
+#define BOX_BLOCKS 2
 #endif
 
 #define BOX_THREADS_SLIDE 256
@@ -135,32 +135,35 @@ static __global__ void __launch_bounds__(BOX_THREADS_SLIDE, BOX_BLOCKS)
 #pragma unroll
         for (int i = 0; i < R; i++) box_add(sums, in[i]);
     }
-    for (int left = 1; y < end; y += R, left = 0) { /* nothing leaves before the first row */
-        const int count = (int)min((int64_t)R, end - y);
-        window_rows<BOX_OWN, R>(tile, job.image, columns, y + job.ry, 0, count, in);
-        window_rows<BOX_OWN, R>(tile, job.image, columns, y - job.ry - 1, left, count, out);
+    int count = (int)min((int64_t)R, end - y);
+    window_rows<BOX_OWN, R>(tile, job.image, columns, y + job.ry, 0, count, in);
+    window_rows<BOX_OWN, R>(tile, job.image, columns, y - job.ry - 1, 1, count, out); /* nothing leaves before the first row */
+    for (int turn = 0; y < end; turn ^= R * job.row_pitch) {
+        uint32_t *to = words + turn;
 #pragma unroll
         for (int i = 0; i < R; i++) {
             box_slide_sums(sums, in[i], out[i]);
-            *(uint4 *)(words + i * job.row_pitch + threadIdx.x * 4) = make_uint4(sums[0], sums[1], sums[2], sums[3]);
+            *(uint4 *)(to + i * job.row_pitch + threadIdx.x * 4) = make_uint4(sums[0], sums[1], sums[2], sums[3]);
         }
+        /* The rows before lie in the other half, which nobody reads any more once all have come here. */
         __syncthreads();
+        const int64_t now = y + warp;
+        y += R;
+        const int next = (int)min((int64_t)R, end - y);
+        if (next > 0) { /* under way while this warp slides along its row */
+            window_rows<BOX_OWN, R>(tile, job.image, columns, y + job.ry, 0, next, in);
+            window_rows<BOX_OWN, R>(tile, job.image, columns, y - job.ry - 1, 0, next, out);
+        }
         if (warp < count) {
             if (lane * box_shape<C>::segment < job.halo + job.across && (lane + 1) * box_shape<C>::segment > job.halo)
-                box_along<C, ODD>(words + warp * job.row_pitch + lane * box_shape<C>::words, job,
+                box_along<C, ODD>(to + warp * job.row_pitch + lane * box_shape<C>::words, job,
                                   (uint16_t *)means + lane * box_shape<C>::words);
             __syncwarp();
-            box_store(tile, job, means, x0, y + warp, lane);
+            box_store(tile, job, means, x0, now, lane);
+            __syncwarp();
         }
-        __syncthreads();
+        count = next;
     }
-}
-
-static inline int box_multiprocessors(void) {
-    int device = 0, n = 0;
-    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-        return 1;
-    return n < 1 ? 1 : n;
 }
 
 static bool box_slide_fits(const imgpipe_stage *stage) {
@@ -187,21 +190,16 @@ template <int C> static int box_slide_launch(const imgpipe_stage *stage, const i
     /* What lanes at the ends of a row reach beyond it; whole chunks. The last segment ends beyond the columns. */
     job.guard = ((plan->rx + 1) * C / 2 + 5) / 4 * 4;
     job.row_pitch = (32 * S::words + 2 * job.guard + 3) / 4 * 4;
-    const int shared = (job.row_pitch * 4 + 16 * BOX_MEANS) * BOX_ROWS_SLIDE;
+    const int shared = (2 * job.row_pitch * 4 + 16 * BOX_MEANS) * BOX_ROWS_SLIDE + 4 * job.guard;
     void (*kernel)(struct tile_jobs, struct box_slide_job) = plan->rx % 2 ? box_slide<C, true> : box_slide<C, false>;
     if (shared > 48 * 1024) {
         cudaError_t failed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
         if (failed != cudaSuccess) return (int)failed;
     }
-    const int64_t columns = (job.samples + job.across - 1) / job.across, places = BOX_BLOCKS * (int64_t)box_multiprocessors();
+    const int64_t columns = (job.samples + job.across - 1) / job.across, places = BOX_BLOCKS * tile_multiprocessors();
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
-        /* One round of blocks, but no strips so high that a slow one is missed at the end, nor so low that the first sums
-         * cost more than the rest. */
-        int64_t rows = tile_rows(jobs.tile, n), strip = (rows * columns * n + places - 1) / places;
-        const int64_t most = plan->ry > 16 ? 8 * plan->ry : 128;
-        strip = strip > most ? most : strip < 32 ? 32 : strip;
-        if ((rows + strip - 1) / strip > 65535) strip = (rows + 65534) / 65535;
-        job.strip = (int)((strip + BOX_ROWS_SLIDE - 1) / BOX_ROWS_SLIDE * BOX_ROWS_SLIDE);
+        const int64_t rows = tile_rows(jobs.tile, n);
+        job.strip = max(tile_strip(rows, columns * n, places, 2048, BOX_ROWS_SLIDE), 32);
         dim3 grid((unsigned)columns, (unsigned)((rows + job.strip - 1) / job.strip), (unsigned)n);
         kernel<<<grid, BOX_THREADS_SLIDE, shared, stream>>>(jobs, job);
     });

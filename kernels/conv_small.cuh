@@ -107,15 +107,19 @@ template <int WORDS> static conv_words<WORDS> conv_make_words(const conv_params 
 
 /* ---- 3 x 3 and 5 x 5 on one channel: straight from memory
  *
- * A thread makes 16 neighbouring samples of CONV_TALL rows; each input row comes by once, and serves every result that it belongs to.
+ * A thread makes 16 neighbouring samples of CONV_TALL rows from the rows that they need, which it has in registers.
  * Bytes moved: each sample in and out once, and the rows that blocks share once more through the L2 cache. Operations of a
  * sample: 3 or 10 dot products, 0.4 or none to shift, 1.6 to divide and pack. Floor: the copy (3 x 3), dot products (5 x 5). */
 #define CONV_TALL 4
 #define CONV_ACROSS 16
 #define CONV_SMALL_WARPS 4
+#ifndef CONV_SMALL_BLOCKS
+#define CONV_SMALL_BLOCKS 5
+#endif
 
 /* Bytes x ... x + 3 of a row, which may lie beside the image; NULL: a row beyond a constant border. */
 static __device__ __noinline__ uint32_t conv_gather(const window_image &image, const uint8_t *row, int64_t x) {
+    if (row && x >= 0 && x + 4 <= image.width) return *(const uint32_t *)(row + x);
     uint32_t word = 0;
     for (int i = 0; i < 4; i++) {
         int64_t from = border_index(image.border, x + i, image.width);
@@ -124,81 +128,85 @@ static __device__ __noinline__ uint32_t conv_gather(const window_image &image, c
     return word;
 }
 
-/* Samples x - 4 ... x + 19. */
-static __device__ __forceinline__ void conv_load(const window_image &image, const uint8_t *row, int64_t x, uint32_t (&words)[6]) {
-    if (row && x >= 4 && x + 20 <= image.width) {
-        uint4 own = *(const uint4 *)(row + x);
-        words[0] = *(const uint32_t *)(row + x - 4);
-        words[1] = own.x, words[2] = own.y, words[3] = own.z, words[4] = own.w;
-        words[5] = *(const uint32_t *)(row + x + 16);
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < 6; i++) {
-        int64_t at = x - 4 + 4 * i;
-        words[i] = row && at >= 0 && at + 4 <= image.width ? *(const uint32_t *)(row + at) : conv_gather(image, row, at);
+/* Samples x - 4 ... x + 19 of `count` rows from y on, which may lie beside the image. */
+static __device__ __noinline__ void conv_load_far(const imgpipe_tile &tile, const window_image &image, int64_t x, int64_t y, int count,
+                                                  uint32_t (*words)[6]) {
+#pragma unroll 1
+    for (int k = 0; k < count; k++) {
+        const int64_t from = border_index(image.border, y + k, image.height);
+        const uint8_t *row = from < 0 ? NULL : tile_in<uint8_t>(tile, from);
+#pragma unroll 1
+        for (int i = 0; i < 6; i++) words[k][i] = conv_gather(image, row, x - 4 + 4 * i);
     }
 }
 
-/* Adds what input row k of a window gives: row k - i of the mask to result i. */
-template <int H, int W>
-static __device__ __forceinline__ void conv_add_row(const conv_words<CONV_WORDS_SMALL> &mask, const uint32_t (&words)[6], int k,
-                                                    int (&sums)[CONV_TALL][CONV_ACROSS]) {
+/* The same, `made` of them for the results of CONV_TALL rows, all loads under way at once. */
+template <int MADE>
+static __device__ __forceinline__ void conv_load(const imgpipe_tile &tile, const window_image &image, int64_t x, int64_t y, int count,
+                                                 uint32_t (&words)[MADE][6]) {
+    int64_t slot = tile.in_slot + (y - tile.in_rect.y0);
+    if (slot >= tile.in_ring) slot -= tile.in_ring;
+    if (count == MADE && y >= 0 && y + MADE <= image.height && slot + MADE <= tile.in_ring && x >= 4 && x + 20 <= image.width) {
+        const uint8_t *first = (const uint8_t *)tile.in + slot * tile.in_stride;
+        const uint32_t at = (uint32_t)x;
+#pragma unroll
+        for (int k = 0; k < MADE; k++) {
+            const uint8_t *row = first + k * tile.in_stride + at;
+            const uint4 own = *(const uint4 *)row;
+            words[k][0] = *(const uint32_t *)(row - 4);
+            words[k][1] = own.x, words[k][2] = own.y, words[k][3] = own.z, words[k][4] = own.w;
+            words[k][5] = *(const uint32_t *)(row + 16);
+        }
+        return;
+    }
+    uint32_t far[MADE][6] = {};
+    conv_load_far(tile, image, x, y, count, far);
+#pragma unroll
+    for (int k = 0; k < 6 * MADE; k++) words[k / 6][k % 6] = far[k / 6][k % 6];
+}
+
+/* Adds what an input row gives, by a row of the mask. */
+template <int W>
+static __device__ __forceinline__ void conv_add_row(const uint32_t *weights, const uint32_t (&words)[6], int (&sums)[CONV_ACROSS]) {
     const int places = W % 4 == 1 ? 4 : 2, count = (W + places - 1 + 3) / 4;
     uint32_t further[5];
 #pragma unroll
     for (int i = 0; i < 5; i++) further[i] = places == 2 ? __byte_perm(words[i], words[i + 1], 0x5432) : 0;
 #pragma unroll
-    for (int i = 0; i < CONV_TALL; i++) {
-        if (k - i < 0 || k - i >= H) continue;
+    for (int x = 0; x < CONV_ACROSS; x++) {
+        const int at = x + 4 - W / 2, place = at % 4;
 #pragma unroll
-        for (int x = 0; x < CONV_ACROSS; x++) {
-            const int at = x + 4 - W / 2, place = at % 4;
-#pragma unroll
-            for (int word = 0; word < count; word++) {
-                uint32_t samples = places == 2 && place >= 2 ? further[at / 4 + word] : words[at / 4 + word];
-                sums[i][x] = conv_dot(samples, mask.weights[((k - i) * count + word) * places + place % places], sums[i][x]);
-            }
+        for (int word = 0; word < count; word++) {
+            uint32_t samples = places == 2 && place >= 2 ? further[at / 4 + word] : words[at / 4 + word];
+            sums[x] = conv_dot(samples, weights[word * places + place % places], sums[x]);
         }
     }
 }
 
 template <int H, int W, bool SIMPLE>
-static __global__ void __launch_bounds__(32 * CONV_SMALL_WARPS)
+static __global__ void __launch_bounds__(32 * CONV_SMALL_WARPS, CONV_SMALL_BLOCKS)
     conv_small(const __grid_constant__ tile_jobs jobs, const __grid_constant__ window_image image,
                const __grid_constant__ conv_words<CONV_WORDS_SMALL> mask) {
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     const int64_t x = ((int64_t)blockIdx.x * 32 + threadIdx.x) * CONV_ACROSS;
-    const int64_t y = tile.out_rect.y0 + ((int64_t)blockIdx.y * CONV_SMALL_WARPS + threadIdx.y) * CONV_TALL, top = y - H / 2;
-    const int rows = (int)min((int64_t)CONV_TALL, tile.out_rect.y1 - y);
+    const int64_t y = tile.out_rect.y0 + ((int64_t)blockIdx.y * CONV_SMALL_WARPS + threadIdx.y) * CONV_TALL;
+    const int rows = (int)min((int64_t)CONV_TALL, tile.out_rect.y1 - y), row_words = (W + (W % 4 == 1 ? 6 : 4)) / 4 * (W % 4 == 1 ? 4 : 2);
     if (x >= image.width || rows <= 0) return;
-    int64_t slot = tile.in_slot + (top - tile.in_rect.y0);
-    if (slot >= tile.in_ring) slot -= tile.in_ring;
-    const int made = CONV_TALL + H - 1;
-    const bool straight = rows == CONV_TALL && top >= 0 && top + made <= image.height && slot + made <= tile.in_ring;
-    const uint8_t *first = (const uint8_t *)tile.in + slot * tile.in_stride;
-    int sums[CONV_TALL][CONV_ACROSS];
-#pragma unroll
-    for (int i = 0; i < CONV_TALL * CONV_ACROSS; i++) sums[i / CONV_ACROSS][i % CONV_ACROSS] = SIMPLE ? mask.offset : 0;
-#pragma unroll
-    for (int k = 0; k < made; k++) {
-        uint32_t words[6];
-        const uint8_t *row = first + k * tile.in_stride;
-        if (!straight) {
-            int64_t from = k < rows + H - 1 ? window_index(image.border, top + k, image.height) : y;
-            row = from < 0 ? NULL : tile_in<uint8_t>(tile, from);
-        }
-        conv_load(image, row, x, words);
-        conv_add_row<H, W>(mask, words, k, sums);
-    }
+    uint32_t words[CONV_TALL + H - 1][6];
+    conv_load<CONV_TALL + H - 1>(tile, image, x, y - H / 2, rows + H - 1, words);
 #pragma unroll
     for (int i = 0; i < CONV_TALL; i++) {
         if (i >= rows) break;
+        int sums[CONV_ACROSS];
         uint32_t out[4];
 #pragma unroll
+        for (int k = 0; k < CONV_ACROSS; k++) sums[k] = SIMPLE ? mask.offset : 0;
+#pragma unroll
+        for (int k = 0; k < H; k++) conv_add_row<W>(mask.weights + k * row_words, words[i + k], sums);
+#pragma unroll
         for (int k = 0; k < 4; k++)
-            out[k] = conv_pack(conv_end<SIMPLE>(mask, sums[i][4 * k]), conv_end<SIMPLE>(mask, sums[i][4 * k + 1]),
-                               conv_end<SIMPLE>(mask, sums[i][4 * k + 2]), conv_end<SIMPLE>(mask, sums[i][4 * k + 3]));
+            out[k] = conv_pack(conv_end<SIMPLE>(mask, sums[4 * k]), conv_end<SIMPLE>(mask, sums[4 * k + 1]),
+                               conv_end<SIMPLE>(mask, sums[4 * k + 2]), conv_end<SIMPLE>(mask, sums[4 * k + 3]));
         window_store_chunk<uint8_t>(tile_out<uint8_t>(tile, y + i), x, image.width, make_uint4(out[0], out[1], out[2], out[3]));
     }
 }

@@ -1,8 +1,8 @@
 /* Correlation of u8 by way of planes in shared memory (window.cuh), for any size and number of channels. A thread makes
  * some neighbouring samples of a few rows; each row of the plane comes by once, and serves every result that it belongs to.
  *
- * Whole weights of 8 bits: dp4a, see conv_small.cuh. Operations of a sample: height * ceil(width / 4) dot products, a quarter as
- * many loads of weights, which another pipe does. Floor: the dot products.
+ * Whole weights of 8 bits: dp4a, see conv_small.cuh. Operations of a sample: height * ceil(width / 4) dot products, and a 16th as
+ * many loads of weights from shared memory. Floor: the dot products.
  * Real weights: float32 in the order of conv.h, height * width + height operations. Floor: those. */
 #ifndef CONV_WINDOW_CUH
 #define CONV_WINDOW_CUH
@@ -54,46 +54,55 @@ template <int WIDE> static __device__ __forceinline__ void conv_keep(const unsig
 /* The sums of a thread's samples. `from` is the word of the first row where the first window begins, at byte
  * PLACE; of the mask's rows those that the plane has. */
 template <int PLACE>
-static __device__ __forceinline__ void conv_sum_dots(const conv_words<CONV_WORDS> &mask, const unsigned char *from, int pitch,
+static __device__ __forceinline__ void conv_sum_dots(const conv_dots &mask, const uint32_t *weights, const unsigned char *from, int pitch,
                                                      int (&sums)[CONV_ROWS_EACH][CONV_DOT_WIDE]) {
     const int places = PLACE % 2 ? 2 : 4;
+    const int step = mask.words * places;
 #pragma unroll 1
-    for (int k = 0; k < CONV_ROWS_EACH + mask.height - 1; k++, from += pitch) {
+    for (int k = 0; k < CONV_ROWS_EACH + mask.height - 1; k++, from += pitch, weights += step) {
         const uint32_t *row = (const uint32_t *)from;
         uint32_t words[6] = {0, row[0], row[1], row[2], row[3], row[4]};
 #pragma unroll 1
         for (int word = 0; word < mask.words; word++) {
+            uint32_t further[5], weight[CONV_ROWS_EACH][4];
+#pragma unroll
+            for (int i = 0; i < CONV_ROWS_EACH; i++)
+                if (k - i >= 0 && k - i < mask.height) {
+                    const uint32_t *at = weights + word * places - i * step;
+                    if (places == 4)
+                        *(uint4 *)weight[i] = *(const uint4 *)at;
+                    else
+                        *(uint2 *)weight[i] = *(const uint2 *)at;
+                }
 #pragma unroll
             for (int i = 0; i < 5; i++) words[i] = words[i + 1];
             words[5] = row[word + 5];
-            uint32_t further[5];
 #pragma unroll
             for (int i = 0; i < 5; i++) further[i] = places == 2 ? __byte_perm(words[i], words[i + 1], 0x5432) : 0;
 #pragma unroll
-            for (int i = 0; i < CONV_ROWS_EACH; i++) {
-                if (k - i < 0 || k - i >= mask.height) continue;
-                const uint32_t *weights = mask.weights + ((k - i) * mask.words + word) * places;
+            for (int i = 0; i < CONV_ROWS_EACH; i++)
+                if (k - i >= 0 && k - i < mask.height)
 #pragma unroll
-                for (int x = 0; x < CONV_DOT_WIDE; x++) {
-                    const int at = x + PLACE, place = at % 4;
-                    sums[i][x] = conv_dot(places == 2 && place >= 2 ? further[at / 4] : words[at / 4], weights[place % places],
-                                          sums[i][x]);
-                }
-            }
+                    for (int x = 0; x < CONV_DOT_WIDE; x++) {
+                        const int at = x + PLACE, place = at % 4;
+                        sums[i][x] = conv_dot(places == 2 && place >= 2 ? further[at / 4] : words[at / 4], weight[i][place % places],
+                                              sums[i][x]);
+                    }
         }
     }
 }
 
 /* The rows of one channel that follow `first`; alpha is kept. */
 template <int PLACE, int HALO>
-static __device__ __forceinline__ void conv_dots_plane(const imgpipe_tile &tile, const window_image &image,
-                                                       const conv_words<CONV_WORDS> &mask, const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0,
+static __device__ __forceinline__ void conv_dots_plane(const imgpipe_tile &tile, const window_image &image, const conv_dots &mask,
+                                                       const uint32_t *weights, const unsigned char *plane, unsigned char *out,
+                                                       int64_t x0, int64_t y0,
                                                        int first, int rows, bool keep) {
     typedef conv_layout<CONV_DOT_WIDE, HALO> L;
     const int lane = threadIdx.x % CONV_LANES;
     const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_DOT_WIDE;
     int sums[CONV_ROWS_EACH][CONV_DOT_WIDE] = {};
-    if (!keep) conv_sum_dots<PLACE>(mask, from - mask.width / 2 - PLACE, L::pitch, sums);
+    if (!keep) conv_sum_dots<PLACE>(mask, weights, from - mask.width / 2 - PLACE, L::pitch, sums);
 #pragma unroll
     for (int i = 0; i < CONV_ROWS_EACH; i++) {
         if (first + i >= rows) break;
@@ -111,9 +120,14 @@ static __device__ __forceinline__ float conv_float(uint32_t bytes, int i) {
     return __fadd_rn(__uint_as_float(__byte_perm(bytes, 0x4b000000u, 0x7650u + (unsigned)i)), -8388608.0f);
 }
 
-/* Adds `taps` products of each result: weights[i] is the row of the mask for result i, NULL if there is none. */
+/* A row of the mask takes whole vectors in shared memory. */
+static __host__ __device__ __forceinline__ int conv_real_step(int width) {
+    return (width + 3) / 4 * 4;
+}
+
+/* Adds TAPS products of each result. */
 template <int TAPS>
-static __device__ __forceinline__ void conv_add_reals(const float *weights, const float *x, float (&line)[CONV_REAL_WIDE]) {
+static __device__ __forceinline__ void conv_add_reals(const float (&weights)[4], const float *x, float (&line)[CONV_REAL_WIDE]) {
 #pragma unroll
     for (int t = 0; t < TAPS; t++)
 #pragma unroll
@@ -121,9 +135,9 @@ static __device__ __forceinline__ void conv_add_reals(const float *weights, cons
 }
 
 /* `from` is the word where the first window begins, at byte `place`. */
-static __device__ __forceinline__ void conv_sum_reals(const conv_params &params, const unsigned char *from, int place, int pitch,
+static __device__ __forceinline__ void conv_sum_reals(const conv_params &params, const float *all_weights, const unsigned char *from, int place, int pitch,
                                                       float (&sums)[CONV_ROWS_EACH][CONV_REAL_WIDE]) {
-    const int width = params.width, height = params.height, shift = 8 * place;
+    const int width = params.width, height = params.height, shift = 8 * place, step = conv_real_step(width);
 #pragma unroll 1
     for (int k = 0; k < CONV_ROWS_EACH + height - 1; k++, from += pitch) {
         const uint32_t *row = (const uint32_t *)from;
@@ -148,7 +162,8 @@ static __device__ __forceinline__ void conv_sum_reals(const conv_params &params,
 #pragma unroll
             for (int i = 0; i < CONV_ROWS_EACH; i++) {
                 if (k - i < 0 || k - i >= height) continue;
-                const float *weights = params.weights.real + (k - i) * width + tap;
+                const float4 four = *(const float4 *)(all_weights + (k - i) * step + tap);
+                const float weights[4] = {four.x, four.y, four.z, four.w};
                 if (tap + 4 <= width)
                     conv_add_reals<4>(weights, x, line[i]);
                 else if (tap + 3 == width)
@@ -173,13 +188,13 @@ static __device__ __forceinline__ uint32_t conv_real_end(const conv_params &para
 
 template <int HALO>
 static __device__ __forceinline__ void conv_reals_plane(const imgpipe_tile &tile, const window_image &image, const conv_params &params,
-                                                        const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0,
+                                                        const float *weights, const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0,
                                                         int first, int rows, bool keep) {
     typedef conv_layout<CONV_REAL_WIDE, HALO> L;
     const int lane = threadIdx.x % CONV_LANES, place = -(params.width / 2) & 3;
     const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_REAL_WIDE;
     float sums[CONV_ROWS_EACH][CONV_REAL_WIDE] = {};
-    if (!keep) conv_sum_reals(params, from - params.width / 2 - place, place, L::pitch, sums);
+    if (!keep) conv_sum_reals(params, weights, from - params.width / 2 - place, place, L::pitch, sums);
 #pragma unroll
     for (int i = 0; i < CONV_ROWS_EACH; i++) {
         if (first + i >= rows) break;
@@ -224,10 +239,13 @@ static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS)
                      const __grid_constant__ conv_words<CONV_WORDS> mask) {
     extern __shared__ uint4 conv_shared[];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    conv_block<CONV_DOT_WIDE, HALO>(tile, image, (unsigned char *)conv_shared, mask.height, rows,
+    const int count = mask.height * mask.words * mask.places;
+    uint32_t *weights = (uint32_t *)conv_shared;
+    for (int i = (int)threadIdx.x; i < count; i += CONV_LANES * CONV_WARPS) weights[i] = mask.weights[i];
+    conv_block<CONV_DOT_WIDE, HALO>(tile, image, (unsigned char *)(weights + (count + 3) / 4 * 4), mask.height, rows,
                                     [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made,
                                         int channel) {
-                                        conv_dots_plane<PLACE, HALO>(tile, image, mask, plane, out, x0, y0, first, made,
+                                        conv_dots_plane<PLACE, HALO>(tile, image, mask, weights, plane, out, x0, y0, first, made,
                                                                      alpha && channel == image.channels - 1);
                                     });
 }
@@ -238,22 +256,27 @@ static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS)
                       const __grid_constant__ conv_params params) {
     extern __shared__ uint4 conv_shared[];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    conv_block<CONV_REAL_WIDE, HALO>(tile, image, (unsigned char *)conv_shared, params.height, rows,
+    const int step = conv_real_step(params.width), count = params.height * step;
+    float *weights = (float *)conv_shared;
+    for (int i = (int)threadIdx.x; i < count; i += CONV_LANES * CONV_WARPS)
+        weights[i] = i % step < params.width ? params.weights.real[i / step * params.width + i % step] : 0.0f;
+    conv_block<CONV_REAL_WIDE, HALO>(tile, image, (unsigned char *)(weights + count), params.height, rows,
                                      [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made,
                                          int channel) {
-                                         conv_reals_plane<HALO>(tile, image, params, plane, out, x0, y0, first, made,
+                                         conv_reals_plane<HALO>(tile, image, params, weights, plane, out, x0, y0, first, made,
                                                                 alpha && channel == image.channels - 1);
                                      });
 }
 
-/* The height of a block: as many rows as shared memory has room for, up to two groups a warp. M is the mask as the kernel takes it. */
+/* The height of a block: as many rows as shared memory has room for, up to two groups a warp. M is the mask as the kernel takes it, `weights` the words of it
+ * that lie in shared memory. */
 template <int WIDE, int HALO, typename M>
-static int conv_window_launch(void (*kernel)(tile_jobs, window_image, bool, int, M), const imgpipe_stage *stage,
+static int conv_window_launch(void (*kernel)(tile_jobs, window_image, bool, int, M), int weights, const imgpipe_stage *stage,
                               const window_image &image, const M &mask, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     typedef conv_layout<WIDE, HALO> L;
     int rows = 2 * CONV_WARPS * CONV_ROWS_EACH;
     while (rows > CONV_ROWS_EACH && L::bytes(rows, mask.height, image.channels) > CONV_SHARED) rows /= 2;
-    const int shared = L::bytes(rows, mask.height, image.channels);
+    const int shared = (weights + 3) / 4 * 16 + L::bytes(rows, mask.height, image.channels);
     if (shared > 48 * 1024) {
         cudaError_t failed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
         if (failed != cudaSuccess) return (int)failed;
@@ -270,14 +293,14 @@ static int conv_dots_any(const imgpipe_stage *stage, const window_image &image, 
                          const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     static void (*const kernels[4])(tile_jobs, window_image, bool, int, conv_words<CONV_WORDS>) = {
         conv_dots_window<0, HALO>, conv_dots_window<1, HALO>, conv_dots_window<2, HALO>, conv_dots_window<3, HALO>};
-    return conv_window_launch<CONV_DOT_WIDE, HALO>(kernels[-(mask.width / 2) & 3], stage, image, mask, tiles,
+    return conv_window_launch<CONV_DOT_WIDE, HALO>(kernels[-(mask.width / 2) & 3], mask.height * mask.words * mask.places, stage, image, mask, tiles,
                                     count, stream);
 }
 
 template <int HALO>
 static int conv_reals_any(const imgpipe_stage *stage, const window_image &image, const conv_params &params, const imgpipe_tile *tiles,
                           int count, cudaStream_t stream) {
-    return conv_window_launch<CONV_REAL_WIDE, HALO>(conv_reals_window<HALO>, stage, image, params, tiles,
+    return conv_window_launch<CONV_REAL_WIDE, HALO>(conv_reals_window<HALO>, params.height * conv_real_step(params.width), stage, image, params, tiles,
                                     count, stream);
 }
 

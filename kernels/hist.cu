@@ -41,18 +41,29 @@ __device__ __forceinline__ uint32_t piece_count(const imgpipe_tile &tile, const 
 
 /* ---- 8 bits: table[channel][value][column]
  *
+ * A warp reads whole lines, and the next piece while it counts one. With three channels a lane's vectors then begin with any of them:
+ * which of three places in the table is whose differs from lane to lane, but not which byte goes to which place.
+ *
  * Bytes moved: each sample in. Operations: a shift, a mask and an atomic addition in shared memory for each sample, without a meeting
  * of lanes whatever the content. Floor: the reading. Measured: see tools/bench --gpu. */
 
 template <int C> struct bytes {
-    static const int load = C == 3 ? 48 : 16; /* bytes of a lane at a time: whole pixels, whole vectors */
-    static const int times = C == 3 ? 1 : 2;  /* loads of a lane in a piece, all under way at once */
-    static const int piece = 32 * load * times;
+    static const int vectors = C == 3 ? 3 : 4; /* of a lane in a piece: pieces begin with a pixel */
+    static const int piece = 512 * vectors;
 };
 
-/* Counts 16 bytes, the first of which is of channel `first`. `lane` is the offset of the lane's column in bytes. */
+/* Where a lane counts: place[j % C] is that of byte j of its first vector, as the offset of value 0. */
+template <int C, int COLUMNS> struct places {
+    uint32_t at[C];
+    __device__ __forceinline__ places(int lane) {
+#pragma unroll
+        for (int c = 0; c < C; c++) at[c] = (16 * lane + c) % C * (256 * COLUMNS * 4) + lane % COLUMNS * 4;
+    }
+};
+
+/* Counts 16 bytes, vector i of a piece. */
 template <int C, int COLUMNS>
-__device__ __forceinline__ void count_vector(unsigned char *table, uint32_t lane, int first, uint4 vector) {
+__device__ __forceinline__ void count_vector(unsigned char *table, const places<C, COLUMNS> &places, int i, uint4 vector) {
     const uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w}, mask = 255u * (COLUMNS * 4);
     const int scale = COLUMNS == 32 ? 7 : COLUMNS == 16 ? 6 : 5; /* of a value's distance in bytes, as a shift */
     static_assert(1 << scale == COLUMNS * 4, "a value's counters are 32, 16 or 8 columns");
@@ -60,44 +71,62 @@ __device__ __forceinline__ void count_vector(unsigned char *table, uint32_t lane
     for (int j = 0; j < 16; j++) {
         const int down = j % 4 * 8 - scale;
         uint32_t value = (down < 0 ? words[j / 4] << (-down & 31) : words[j / 4] >> (down & 31)) & mask;
-        atomicAdd((uint32_t *)(table + (first + j) % C * (256 * COLUMNS * 4) + (value | lane)), 1u);
+        atomicAdd((uint32_t *)(table + (value | places.at[(512 * i + j) % C])), 1u);
     }
 }
 
-/* The bytes of a vector that the row's end cuts. */
+template <int C>
+__device__ __forceinline__ void load_piece(const piece<uint8_t> &p, int64_t width, int lane, uint4 (&loaded)[bytes<C>::vectors]) {
+#pragma unroll
+    for (int i = 0; i < bytes<C>::vectors; i++) {
+        int64_t at = p.begin + 512 * i + 16 * lane;
+        if (at + 16 <= width) loaded[i] = __ldcs((const uint4 *)(p.row + at));
+    }
+}
+
+/* A vector that the row's end cuts is counted byte by byte. */
 template <int C, int COLUMNS>
-__device__ __forceinline__ void count_rest(unsigned char *table, uint32_t lane, int first, const uint8_t *from, int count) {
-    for (int j = 0; j < count; j++) atomicAdd((uint32_t *)(table + ((first + j) % C * 256 + from[j]) * (COLUMNS * 4) + lane), 1u);
+__device__ __forceinline__ void count_piece(unsigned char *table, const places<C, COLUMNS> &places, const piece<uint8_t> &p, int64_t width,
+                                            int lane, const uint4 (&loaded)[bytes<C>::vectors]) {
+#pragma unroll
+    for (int i = 0; i < bytes<C>::vectors; i++) {
+        int64_t at = p.begin + 512 * i + 16 * lane;
+        if (at + 16 <= width) {
+            count_vector<C, COLUMNS>(table, places, i, loaded[i]);
+            continue;
+        }
+        for (; at < width; at++)
+            atomicAdd((uint32_t *)(table + ((at % C * 256 + p.row[at]) * COLUMNS + lane % COLUMNS) * 4), 1u);
+    }
 }
 
 template <int C, int COLUMNS>
-__global__ void __launch_bounds__(THREADS, BLOCKS)
+__global__ void __launch_bounds__(THREADS, 1)
     u8_kernel(const __grid_constant__ struct tile_jobs jobs, geometry g, int64_t slots) {
     extern __shared__ uint32_t table[];
-    const int vectors = bytes<C>::load / 16;
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    for (int i = threadIdx.x; i < C * 256 * COLUMNS; i += THREADS) table[i] = 0;
+    const int lane = threadIdx.x % 32;
+    const uint32_t count = piece_count(tile, g);
+    const places<C, COLUMNS> places(lane);
+    uint4 loaded[bytes<C>::vectors], next[bytes<C>::vectors];
+    uint32_t at = warp_first();
+    piece<uint8_t> p = {}, q = {};
+    if (at < count) {
+        p = piece_at<uint8_t>(tile, g, at, bytes<C>::piece);
+        load_piece<C>(p, g.width, lane, loaded);
+    }
+    for (int i = threadIdx.x; i < C * 64 * COLUMNS; i += THREADS) ((uint4 *)table)[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
-    int lane = threadIdx.x % 32;
-    uint32_t column = lane % COLUMNS * 4u;
-    for (uint32_t at = warp_first(); at < piece_count(tile, g); at += warp_step()) {
-        piece<uint8_t> p = piece_at<uint8_t>(tile, g, at, bytes<C>::piece);
-        uint4 loaded[bytes<C>::times * vectors];
-        const uint8_t *from = p.row + p.begin + lane * bytes<C>::load;
-        int left = (int)min(g.width - p.begin, (int64_t)bytes<C>::piece) - lane * bytes<C>::load;
-#pragma unroll
-        for (int i = 0; i < bytes<C>::times * vectors; i++) {
-            int at_byte = i / vectors * (32 * bytes<C>::load) + i % vectors * 16;
-            if (left >= at_byte + 16) loaded[i] = *(const uint4 *)(from + at_byte);
+    while (at < count) {
+        at += warp_step();
+        if (at < count) {
+            q = piece_at<uint8_t>(tile, g, at, bytes<C>::piece);
+            load_piece<C>(q, g.width, lane, next);
         }
+        count_piece<C, COLUMNS>((unsigned char *)table, places, p, g.width, lane, loaded);
+        p = q;
 #pragma unroll
-        for (int i = 0; i < bytes<C>::times * vectors; i++) {
-            int at_byte = i / vectors * (32 * bytes<C>::load) + i % vectors * 16, first = i % vectors * 16 % C;
-            if (left >= at_byte + 16)
-                count_vector<C, COLUMNS>((unsigned char *)table, column, first, loaded[i]);
-            else if (left > at_byte)
-                count_rest<C, COLUMNS>((unsigned char *)table, column, first, from + at_byte, left - at_byte);
-        }
+        for (int i = 0; i < bytes<C>::vectors; i++) loaded[i] = next[i];
     }
     __syncthreads();
     for (int i = threadIdx.x; i < C * 256; i += THREADS) {
@@ -216,11 +245,11 @@ static geometry geometry_of(const launch &l, int piece_size) {
     return {width, (uint32_t)((width + piece_size - 1) / piece_size)};
 }
 
-/* Enough blocks to fill the device, or for the work if that is less. A block counts less than 2^32 samples: even a tile as
+/* Enough blocks to fill the device, `each` on a multiprocessor, or for the work if that is less. A block counts less than 2^32 samples: even a tile as
  * large as all device memory is shared by so many. */
-static dim3 grid_of(const launch &l, const geometry &g, const tile_jobs &jobs, int n) {
+static dim3 grid_of(const launch &l, const geometry &g, const tile_jobs &jobs, int n, int each) {
     int64_t warps = THREADS / 32, work = (tile_rows(jobs.tile, n) * (int64_t)g.segments + warps - 1) / warps;
-    int64_t most = 2 * (int64_t)l.multiprocessors;
+    int64_t most = each * (int64_t)l.multiprocessors;
     return dim3((unsigned)(work < 1 ? 1 : work < most ? work : most), 1, (unsigned)n);
 }
 
@@ -231,18 +260,18 @@ template <int C, int COLUMNS> static cudaError_t u8_launch(const launch &l, cons
         if (failed != cudaSuccess) return failed;
     }
     geometry g = geometry_of(l, bytes<C>::piece);
-    u8_kernel<C, COLUMNS><<<grid_of(l, g, jobs, n), THREADS, shared, l.stream>>>(jobs, g, hist_slots(l.job));
+    u8_kernel<C, COLUMNS><<<grid_of(l, g, jobs, n, 1), THREADS, shared, l.stream>>>(jobs, g, hist_slots(l.job));
     return cudaGetLastError();
 }
 
-/* As many columns as shared memory has room for, two blocks on a large multiprocessor. */
+/* As many columns as shared memory has room for. */
 static cudaError_t u8_launch_any(const launch &l, const tile_jobs &jobs, int n) {
     bool large = l.shared >= 96 * 1024;
     switch (l.job->channels) {
     case 1: return u8_launch<1, 32>(l, jobs, n);
     case 2: return large ? u8_launch<2, 32>(l, jobs, n) : u8_launch<2, 16>(l, jobs, n);
     case 3: return large ? u8_launch<3, 32>(l, jobs, n) : u8_launch<3, 16>(l, jobs, n);
-    default: return large ? u8_launch<4, 16>(l, jobs, n) : u8_launch<4, 8>(l, jobs, n);
+    default: return l.shared >= 128 * 1024 ? u8_launch<4, 32>(l, jobs, n) : large ? u8_launch<4, 16>(l, jobs, n) : u8_launch<4, 8>(l, jobs, n);
     }
 }
 
@@ -252,13 +281,13 @@ static cudaError_t f32_launch(const launch &l, const tile_jobs &jobs, int n) {
     while (columns > 1 && columns * size > 48 * 1024) columns /= 2;
     if (hist_finds_range(l.stage)) {
         geometry g = geometry_of(l, F32_PIECE(l.job->channels));
-        range_kernel<<<grid_of(l, g, jobs, n), THREADS, 0, l.stream>>>(jobs, g, *l.job);
+        range_kernel<<<grid_of(l, g, jobs, n, 2), THREADS, 0, l.stream>>>(jobs, g, *l.job);
     } else if (columns * size <= 48 * 1024) {
         geometry g = geometry_of(l, F32_PIECE(l.job->channels));
-        f32_kernel<<<grid_of(l, g, jobs, n), THREADS, columns * size, l.stream>>>(jobs, g, *l.job, columns);
+        f32_kernel<<<grid_of(l, g, jobs, n, 2), THREADS, columns * size, l.stream>>>(jobs, g, *l.job, columns);
     } else {
         geometry g = geometry_of(l, 32 * DIRECT_TIMES * l.job->channels);
-        direct_kernel<float><<<grid_of(l, g, jobs, n), THREADS, 0, l.stream>>>(jobs, g, *l.job);
+        direct_kernel<float><<<grid_of(l, g, jobs, n, 2), THREADS, 0, l.stream>>>(jobs, g, *l.job);
     }
     return cudaGetLastError();
 }
@@ -267,7 +296,7 @@ static cudaError_t launch_tiles(const launch &l, const tile_jobs &jobs, int n) {
     if (l.stage->in.format.type == IMGPIPE_U8) return u8_launch_any(l, jobs, n);
     if (l.stage->in.format.type == IMGPIPE_F32) return f32_launch(l, jobs, n);
     geometry g = geometry_of(l, 32 * DIRECT_TIMES * l.job->channels);
-    direct_kernel<uint16_t><<<grid_of(l, g, jobs, n), THREADS, 0, l.stream>>>(jobs, g, *l.job);
+    direct_kernel<uint16_t><<<grid_of(l, g, jobs, n, 2), THREADS, 0, l.stream>>>(jobs, g, *l.job);
     return cudaGetLastError();
 }
 

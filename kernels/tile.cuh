@@ -30,6 +30,23 @@ static inline int64_t tile_rows(const imgpipe_tile *tiles, int n) {
     return rows;
 }
 
+/* How high strips of rows should be so that `columns` columns of them make one round of `places` blocks, or some full ones, with none
+ * left over at the end: about `most` rows at most, whole units of `unit` rows, and within the limit of a grid's height. */
+static inline int tile_strip(int64_t rows, int64_t columns, int64_t places, int64_t most, int64_t unit) {
+    int64_t rounds = (rows * columns + places * most - 1) / (places * most), strips = rounds * places / columns;
+    if (strips < 1) strips = 1;
+    if (strips > 65535) strips = 65535;
+    int64_t strip = (rows + strips - 1) / strips;
+    return (int)((strip + unit - 1) / unit * unit);
+}
+
+static inline int64_t tile_multiprocessors(void) {
+    int device = 0, n = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return 1;
+    return n < 1 ? 1 : n;
+}
+
 /* Calls launch(jobs, n) for every TILE_MAX tiles until one fails. */
 template <typename F> static inline int tile_each(const imgpipe_tile *tiles, int count, F launch) {
     for (int at = 0; at < count; at += TILE_MAX) {

@@ -81,13 +81,14 @@ static __device__ __forceinline__ void window_rows(const imgpipe_tile &tile, con
     typedef typename window_vector<N>::type V;
     const uint8_t *at;
     if (window_straight(tile, image, y + from, count - from, &at) && columns.inside) {
-        at += columns.first - from * tile.in_stride;
+        const uint32_t first = (uint32_t)columns.first; /* 32 bits beside a pointer that is the same in all threads */
+        at -= from * tile.in_stride;
         if (from == 0 && count == R) {
 #pragma unroll
-            for (int k = 0; k < R; k++) rows[k] = *(const V *)(at + k * tile.in_stride);
+            for (int k = 0; k < R; k++) rows[k] = *(const V *)(at + k * tile.in_stride + first);
         } else {
 #pragma unroll
-            for (int k = 0; k < R; k++) rows[k] = k >= from && k < count ? *(const V *)(at + k * tile.in_stride) : V();
+            for (int k = 0; k < R; k++) rows[k] = k >= from && k < count ? *(const V *)(at + k * tile.in_stride + first) : V();
         }
         return;
     }
