@@ -28,7 +28,7 @@ struct blur_tile_job {
     int64_t samples;
     int rx, ry, across, halo, strip; /* across and halo in samples, strip in rows */
     uint32_t base; /* 2^15 as a float: a permute takes one immediate operand, and that should be the selector */
-    float start_y, bias_y, start_x;
+    float start_y, bias_y, start_x, outside; /* outside: V of columns beyond a constant border */
     float y[BLUR_FIXED_RADIUS + 10], x[BLUR_FIXED_RADIUS + 10];
 };
 
@@ -139,8 +139,10 @@ static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_TILE_BLOCKS)
     const int group = (int)threadIdx.x % S::along, first = (int)threadIdx.x / S::along, each = BLUR_TILE_THREADS / S::along;
     const int64_t x = x0 + group * S::wide;
     float *v = (float *)blur_shared;
-    window_columns<BLUR_DOWN_COLUMNS> columns;
-    window_find_columns(job.image, x0 - S::halo + column, S::halo, columns);
+    const bool copies = window_copies(job.image, x0 - S::halo, S::columns);
+    const window_columns<BLUR_DOWN_COLUMNS> columns =
+        window_find_columns<BLUR_DOWN_COLUMNS>(job.image, x0 - S::halo + column, S::halo, copies);
+    const window_edges edges = window_find_edges(job.image, x0 - S::halo, S::columns, S::halo, copies);
     for (int turn = 0; y < end; turn ^= S::rows * S::columns) {
         uint32_t in[N];
         window_rows<BLUR_DOWN_COLUMNS, N>(tile, job.image, columns, y + row - R, R - job.ry,
@@ -148,6 +150,11 @@ static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_TILE_BLOCKS)
         blur_down_tile<R, C>(job, in, v + turn + row * S::columns + column);
         /* The rows before lie in the other half, which nobody reads any more once all have come here. */
         __syncthreads();
+        if (edges.left + edges.right > 0) {
+            window_copy_edges(job.image, x0 - S::halo, edges, S::rows, job.outside,
+                              [&](int i, int k) -> float & { return v[turn + i * S::columns + k]; });
+            __syncthreads();
+        }
         const int rows = (int)min((int64_t)S::rows, end - y);
         uint8_t *to = tile_out<uint8_t>(tile, y + first) + x;
         const float *from = v + turn + first * S::columns + group * S::wide;
@@ -191,6 +198,7 @@ static blur_tile_job blur_tile_make(const imgpipe_stage *stage) {
     for (int k = 0; k <= plan->rx; k++) job.x[k] = (float)plan->fixed_x[k] / 65536.0f;
     job.start_y = 8388608.0f + (float)blur_fixed_start(plan->ry);
     job.bias_y = 8388608.0f + (float)bias;
+    job.outside = (float)plan->fixed_outside;
     job.start_x = 8388608.0f + (float)blur_fixed_start_along(plan->rx);
     return job;
 }

@@ -9,11 +9,13 @@
 
 #define BLUR_WIDE_COLUMNS (BLUR_TILE_THREADS * BLUR_DOWN_COLUMNS)
 #define BLUR_WIDE_ROWS BLUR_DOWN_ROWS
+#define BLUR_WIDE_BLOCKS 2 /* on a multiprocessor */
 #define BLUR_WIDE_OWN 8 /* pixels of a thread in the horizontal pass */
 
 template <int C> struct blur_planes {
-    static const int plane = (BLUR_WIDE_COLUMNS / C + 8) / 4 * 4, row = plane * C;
-    static const int shared = BLUR_WIDE_ROWS * row * (int)sizeof(float), staging = C > 1 ? BLUR_WIDE_ROWS * BLUR_WIDE_COLUMNS : 0;
+    static const int plane = (BLUR_WIDE_COLUMNS / C + 3) / 4 * 4, row = plane * C;
+    static const int tile = BLUR_WIDE_ROWS * row, staging = C > 1 ? BLUR_WIDE_ROWS * BLUR_WIDE_COLUMNS : 0; /* floats, bytes */
+    static const int turn = C > 1 ? 0 : tile; /* with one channel there are two tiles, and one barrier is enough */
 };
 
 /* The rows that come up one after another, up and down from the middle. */
@@ -128,25 +130,17 @@ static __device__ __forceinline__ void blur_along_wide(const blur_tile_job &job,
     }
 }
 
+/* The vertical pass of a thread; v is where its columns of the first row lie. */
 template <int C>
-static __global__ void __launch_bounds__(BLUR_TILE_THREADS, 2)
-    blur_wide(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct blur_tile_job job) {
+static __device__ __forceinline__ void blur_down_planes(const imgpipe_tile &tile, const blur_tile_job &job,
+                                                        const window_columns<BLUR_DOWN_COLUMNS> &columns, int column, int64_t y, int made,
+                                                        float *v) {
     typedef blur_planes<C> P;
-    extern __shared__ float4 blur_shared[];
-    float *v = (float *)blur_shared;
-    uint8_t *staging = (uint8_t *)v + P::shared;
-    const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    const int thread = (int)threadIdx.x, column = thread * BLUR_DOWN_COLUMNS;
-    const int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * BLUR_WIDE_ROWS, x0 = (int64_t)blockIdx.x * job.across;
-    const int made = (int)min((int64_t)BLUR_WIDE_ROWS, tile.out_rect.y1 - y0);
-    if (made <= 0) return;
-    window_columns<BLUR_DOWN_COLUMNS> columns;
-    window_find_columns(job.image, x0 - job.halo + column, job.halo, columns);
-    blur_rows rows = {NULL, NULL, y0, y0 + made - 1 + job.ry};
-    const bool straight = window_straight(tile, job.image, y0 - job.ry, BLUR_WIDE_ROWS + 2 * job.ry, &rows.up) &&
-                          made == BLUR_WIDE_ROWS && columns.inside;
-    rows.up += job.ry * tile.in_stride + columns.first;
     float down[BLUR_DOWN_ROWS][BLUR_DOWN_COLUMNS];
+    blur_rows rows = {NULL, NULL, y, y + made - 1 + job.ry};
+    const bool straight = window_straight(tile, job.image, y - job.ry, BLUR_WIDE_ROWS + 2 * job.ry, &rows.up) &&
+                          made == BLUR_WIDE_ROWS && (columns.inside || !columns.needed);
+    rows.up += job.ry * tile.in_stride + (columns.needed ? columns.first : 0);
     if (__all_sync(0xffffffffu, straight))
         blur_down_wide<true>(tile, job, columns, rows, down);
     else
@@ -156,44 +150,84 @@ static __global__ void __launch_bounds__(BLUR_TILE_THREADS, 2)
 #pragma unroll
         for (int c = 0; c < BLUR_DOWN_COLUMNS; c++)
             v[i * P::row + (column + c) % C * P::plane + (column + c) / C] = blur_v(down[i][c], job);
-    __syncthreads();
+}
+
+/* The horizontal pass of all rows of a tile, to the image or, for several channels, to `staging`. */
+template <int C>
+static __device__ __forceinline__ void blur_along_planes(const imgpipe_tile &tile, const blur_tile_job &job, const float *v, int64_t x0,
+                                                         int64_t y, int made, uint8_t *staging) {
+    typedef blur_planes<C> P;
     const int groups = job.across / (BLUR_WIDE_OWN * C);
-    for (int i = thread; i < made * groups * C; i += BLUR_TILE_THREADS) {
+    for (int i = (int)threadIdx.x; i < made * groups * C; i += BLUR_TILE_THREADS) {
         const int row = i / (groups * C), channel = C == 1 ? 0 : i / groups % C, x = i % groups * BLUR_WIDE_OWN;
         float sum[BLUR_WIDE_OWN];
         if (x0 + x * C >= job.samples) continue;
         blur_along_wide(job, v + row * P::row + channel * P::plane + job.halo / C + x, sum);
         const uint32_t out[2] = {blur_pack(sum[0], sum[1], sum[2], sum[3]), blur_pack(sum[4], sum[5], sum[6], sum[7])};
         if (C == 1)
-            blur_put(tile_out<uint8_t>(tile, y0 + row) + x0 + x, job.samples - x0 - x, out);
+            blur_put(tile_out<uint8_t>(tile, y + row) + x0 + x, job.samples - x0 - x, out);
         else
 #pragma unroll
             for (int p = 0; p < BLUR_WIDE_OWN; p++)
                 staging[row * BLUR_WIDE_COLUMNS + (x + p) * C + channel] = (uint8_t)(out[p / 4] >> p % 4 * 8);
     }
-    if (C == 1) return;
-    __syncthreads();
-    for (int i = thread; i < made * (job.across / 8); i += BLUR_TILE_THREADS) {
+}
+
+static __device__ __forceinline__ void blur_store_staging(const imgpipe_tile &tile, const blur_tile_job &job, const uint8_t *staging,
+                                                          int64_t x0, int64_t y, int made) {
+    for (int i = (int)threadIdx.x; i < made * (job.across / 8); i += BLUR_TILE_THREADS) {
         const int row = i / (job.across / 8), s = i % (job.across / 8) * 8;
         if (x0 + s >= job.samples) continue;
         const uint2 two = *(const uint2 *)(staging + row * BLUR_WIDE_COLUMNS + s);
         const uint32_t out[2] = {two.x, two.y};
-        blur_put(tile_out<uint8_t>(tile, y0 + row) + x0 + s, job.samples - x0 - s, out);
+        blur_put(tile_out<uint8_t>(tile, y + row) + x0 + s, job.samples - x0 - s, out);
+    }
+}
+
+template <int C>
+static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_WIDE_BLOCKS)
+    blur_wide(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct blur_tile_job job) {
+    typedef blur_planes<C> P;
+    extern __shared__ float4 blur_shared[];
+    float *v = (float *)blur_shared;
+    uint8_t *staging = (uint8_t *)(v + P::tile + P::turn);
+    const imgpipe_tile &tile = jobs.tile[blockIdx.z];
+    const int column = (int)threadIdx.x * BLUR_DOWN_COLUMNS;
+    int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * job.strip;
+    const int64_t end = min(y + job.strip, tile.out_rect.y1), x0 = (int64_t)blockIdx.x * job.across;
+    const bool copies = window_copies(job.image, x0 - job.halo, BLUR_WIDE_COLUMNS);
+    const window_columns<BLUR_DOWN_COLUMNS> columns =
+        window_find_columns<BLUR_DOWN_COLUMNS>(job.image, x0 - job.halo + column, job.halo, copies);
+    const window_edges edges = window_find_edges(job.image, x0 - job.halo, BLUR_WIDE_COLUMNS, job.halo, copies);
+    for (int turn = 0; y < end; turn ^= P::turn, y += BLUR_WIDE_ROWS) {
+        const int made = (int)min((int64_t)BLUR_WIDE_ROWS, end - y);
+        blur_down_planes<C>(tile, job, columns, column, y, made, v + turn);
+        /* The rows before lie in the other half, which nobody reads any more once all have come here. */
+        __syncthreads();
+        if (edges.left + edges.right > 0) {
+            window_copy_edges(job.image, x0 - job.halo, edges, made, job.outside,
+                              [&](int i, int k) -> float & { return v[turn + i * P::row + k % C * P::plane + k / C]; });
+            __syncthreads();
+        }
+        blur_along_planes<C>(tile, job, v + turn, x0, y, made, staging);
+        if (C == 1) continue;
+        __syncthreads();
+        blur_store_staging(tile, job, staging, x0, y, made);
     }
 }
 
 template <int C> static int blur_wide_launch(blur_tile_job job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     typedef blur_planes<C> P;
-    const int unit = BLUR_WIDE_OWN * C, shared = P::shared + P::staging;
+    const int unit = BLUR_WIDE_OWN * C, shared = (P::tile + P::turn) * (int)sizeof(float) + P::staging;
     job.halo = (job.rx + 3) / 4 * 4 * C;
     job.across = (BLUR_WIDE_COLUMNS - 2 * job.halo) / unit * unit;
-    if (shared > 48 * 1024) {
-        cudaError_t failed = cudaFuncSetAttribute(blur_wide<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-        if (failed != cudaSuccess) return (int)failed;
-    }
+    cudaError_t failed = cudaFuncSetAttribute(blur_wide<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    if (failed != cudaSuccess) return (int)failed;
+    const int64_t columns = (job.samples + job.across - 1) / job.across, places = BLUR_WIDE_BLOCKS * tile_multiprocessors();
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
-        dim3 grid((unsigned)((job.samples + job.across - 1) / job.across),
-                  (unsigned)((tile_rows(jobs.tile, n) + BLUR_WIDE_ROWS - 1) / BLUR_WIDE_ROWS), (unsigned)n);
+        const int64_t rows = tile_rows(jobs.tile, n);
+        job.strip = tile_strip(rows, columns * n, places, 256, BLUR_WIDE_ROWS);
+        dim3 grid((unsigned)columns, (unsigned)((rows + job.strip - 1) / job.strip), (unsigned)n);
         blur_wide<C><<<grid, BLUR_TILE_THREADS, shared, stream>>>(jobs, job);
     });
 }

@@ -223,6 +223,7 @@ static int launch_f32(const struct box_job &job, const imgpipe_tile *tiles, int 
 }
 
 extern "C" int box_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream) {
+    int result;
     const struct box_plan *plan = (const struct box_plan *)stage->data;
     struct box_job job = {stage->in.width,
                           stage->in.height,
@@ -237,7 +238,7 @@ extern "C" int box_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, i
                           {plan->outside_f32[0], plan->outside_f32[1]}};
     switch (stage->in.format.type) {
     case IMGPIPE_U8:
-        if (box_slide_fits(stage)) return box_slide_any(stage, tiles, count, (cudaStream_t)stream);
+        if (box_slide_any(stage, tiles, count, (cudaStream_t)stream, &result)) return result;
         return launch<uint8_t>(job, tiles, count, (cudaStream_t)stream);
     case IMGPIPE_U16: return launch<uint16_t>(job, tiles, count, (cudaStream_t)stream);
     default: return launch_f32(job, tiles, count, (cudaStream_t)stream);

@@ -6,31 +6,28 @@
 
 template <int N> struct window_vector;
 template <> struct window_vector<4> { typedef uint32_t type; };
-template <> struct window_vector<8> { typedef uint2 type; };
+template <> struct window_vector<16> { typedef uint4 type; };
 
-/* N samples of a row, N bytes aligned, of which some may lie beside the image: map has the places of all of them then, negative
- * beyond a constant border.. */
+/* Columns beside the image are not read, but copied from what has been made of the columns that stand for them: these lie near, with
+ * every border but wrap, unless `columns` from `origin` on hold the whole image. */
+static __device__ __forceinline__ bool window_copies(const window_image &image, int64_t origin, int columns) {
+    return image.border != IMGPIPE_BORDER_WRAP || (origin <= 0 && origin + columns >= image.width * image.channels);
+}
+
+/* N samples of a row from `first` on, which is a multiple of N. */
 template <int N> struct window_columns {
-    int64_t first; /* sample of the row */
-    bool inside, needed;
-    int map[N];
+    int64_t first;
+    bool inside; /* they can be loaded as they are: what lies beside the image is of no use, or there is nothing */
+    bool needed;
 };
 
 /* `reach`: samples beside the image that are needed. Rows have less than 2^31 samples. */
 template <int N>
-static __device__ __forceinline__ void window_find_columns(const window_image &image, int64_t first, int reach,
-                                                           window_columns<N> &columns) {
+static __device__ __forceinline__ window_columns<N> window_find_columns(const window_image &image, int64_t first, int reach, bool copies) {
     const int64_t samples = image.width * image.channels;
-    columns.first = first;
-    columns.inside = first >= 0 && first + N <= samples;
-    columns.needed = first + N > -reach && first < samples + reach;
-    if (columns.inside || !columns.needed) return;
-#pragma unroll 1
-    for (int i = 0; i < N; i++) {
-        int64_t s = first + i + (int64_t)image.channels * 65536, x = s / image.channels - 65536, c = s % image.channels;
-        x = window_index_far(image.border, x, image.width);
-        columns.map[i] = x < 0 ? -1 : (int)(x * image.channels + c);
-    }
+    window_columns<N> columns = {first, first >= 0 && first + (copies ? 1 : N) <= samples, true};
+    columns.needed = columns.inside || (!copies && first + N > -reach && first < samples + reach);
+    return columns;
 }
 
 /* Row y, which may lie above or below the image. */
@@ -43,13 +40,15 @@ static __device__ __noinline__ typename window_vector<N>::type window_row_far(co
     } v;
     for (int i = 0; i < N; i++) v.byte[i] = (uint8_t)image.outside;
     if (!columns.needed) return v.vector;
-    const int64_t from = border_index(image.border, y, image.height);
+    const int64_t from = window_index_far(image.border, y, image.height);
     if (from < 0) return v.vector;
     const uint8_t *row = tile_in<uint8_t>(tile, from);
     if (columns.inside) return *(const typename window_vector<N>::type *)(row + columns.first);
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        if (columns.map[i] >= 0) v.byte[i] = row[columns.map[i]];
+    for (int i = 0; i < N; i++) {
+        int64_t s = columns.first + i + (int64_t)image.channels * 65536, x = s / image.channels - 65536, c = s % image.channels;
+        x = window_index_far(image.border, x, image.width);
+        if (x >= 0) v.byte[i] = row[x * image.channels + c];
+    }
     return v.vector;
 }
 
@@ -80,8 +79,8 @@ static __device__ __forceinline__ void window_rows(const imgpipe_tile &tile, con
                                                    typename window_vector<N>::type (&rows)[R]) {
     typedef typename window_vector<N>::type V;
     const uint8_t *at;
-    if (window_straight(tile, image, y + from, count - from, &at) && columns.inside) {
-        const uint32_t first = (uint32_t)columns.first; /* 32 bits beside a pointer that is the same in all threads */
+    if (window_straight(tile, image, y + from, count - from, &at) && (columns.inside || !columns.needed)) {
+        const uint32_t first = columns.needed ? (uint32_t)columns.first : 0; /* 32 bits beside a pointer that all threads share */
         at -= from * tile.in_stride;
         if (from == 0 && count == R) {
 #pragma unroll
@@ -96,5 +95,42 @@ static __device__ __forceinline__ void window_rows(const imgpipe_tile &tile, con
     window_rows_far<N, R>(tile, image, columns, y, from, count, far);
 #pragma unroll
     for (int k = 0; k < R; k++) rows[k] = far[k];
+}
+
+/* Which of the columns from `origin` on are copied: 0 ... left - 1, and right_from ... right_from + right - 1. */
+struct window_edges {
+    int left, right_from, right;
+};
+
+static __device__ __forceinline__ window_edges window_find_edges(const window_image &image, int64_t origin, int columns, int reach,
+                                                                 bool copies) {
+    window_edges edges = {0, 0, 0};
+    const int64_t samples = image.width * image.channels, last = min(samples + reach, origin + columns);
+    if (!copies) return edges;
+    if (origin < 0) edges.left = (int)-origin;
+    if (last > samples) edges.right_from = (int)(samples - origin), edges.right = (int)(last - samples);
+    return edges;
+}
+
+static __device__ __forceinline__ int window_edge(const window_edges &edges, int i) {
+    return i < edges.left ? i : edges.right_from + i - edges.left;
+}
+/* The column that stands for column k, both counted from `origin`; -1 beyond a constant border. */
+static __device__ __noinline__ int window_edge_source(const window_image &image, int64_t origin, int k) {
+    int64_t s = origin + k + (int64_t)image.channels * 65536;
+    int64_t x = border_index(image.border, s / image.channels - 65536, image.width);
+    return x < 0 ? -1 : (int)(x * image.channels + s % image.channels - origin);
+}
+
+/* For `rows` rows, by all warps of a block; at(row, k) is what has been made of column k, `outside` that of all columns beyond a constant
+ * border. */
+template <typename T, typename F>
+static __device__ __forceinline__ void window_copy_edges(const window_image &image, int64_t origin, const window_edges &edges, int rows,
+                                                         T outside, F at) {
+    const int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32;
+    for (int i = (int)threadIdx.x % 32; i < edges.left + edges.right; i += 32) {
+        const int to = window_edge(edges, i), from = window_edge_source(image, origin, to);
+        for (int row = warp; row < rows; row += warps) at(row, to) = from < 0 ? outside : at(row, from);
+    }
 }
 #endif
