@@ -51,49 +51,61 @@ template <int WIDE> static __device__ __forceinline__ void conv_keep(const unsig
     for (int i = 0; i < WIDE / 4; i++) v[i] = ((const uint32_t *)from)[i];
 }
 
-/* The sums of a thread's samples. `from` is the word of the first row where the first window begins, at byte
- * PLACE; of the mask's rows those that the plane has. */
+/* Adds word `word` of the rows of the mask that meet row k of the plane: row k - i to result i. `words` are the samples from there on. */
 template <int PLACE>
-static __device__ __forceinline__ void conv_sum_dots(const conv_dots &mask, const uint32_t *weights, const unsigned char *from, int pitch,
+static __device__ __forceinline__ void conv_add_dots(const conv_dots &mask, const uint32_t *weights, int k, int step, const uint32_t *words,
                                                      int (&sums)[CONV_ROWS_EACH][CONV_DOT_WIDE]) {
     const int places = PLACE % 2 ? 2 : 4;
-    const int step = mask.words * places;
+    uint32_t further[5], weight[CONV_ROWS_EACH][4];
+#pragma unroll
+    for (int i = 0; i < CONV_ROWS_EACH; i++)
+        if (k - i >= 0 && k - i < mask.height) {
+            if (places == 4)
+                *(uint4 *)weight[i] = *(const uint4 *)(weights - i * step);
+            else
+                *(uint2 *)weight[i] = *(const uint2 *)(weights - i * step);
+        }
+#pragma unroll
+    for (int i = 0; i < 5; i++) further[i] = places == 2 ? __byte_perm(words[i], words[i + 1], 0x5432) : 0;
+#pragma unroll
+    for (int i = 0; i < CONV_ROWS_EACH; i++)
+        if (k - i >= 0 && k - i < mask.height)
+#pragma unroll
+            for (int x = 0; x < CONV_DOT_WIDE; x++) {
+                const int at = x + PLACE, place = at % 4;
+                sums[i][x] = conv_dot(places == 2 && place >= 2 ? further[at / 4] : words[at / 4], weight[i][place % places], sums[i][x]);
+            }
+}
+
+/* The sums of a thread's samples. `from` is the word of the first row where the first window begins, at byte PLACE. WORDS: those of a
+ * row of the mask, 0 for any number. */
+template <int PLACE, int WORDS>
+static __device__ __forceinline__ void conv_sum_dots(const conv_dots &mask, const uint32_t *weights, const unsigned char *from, int pitch,
+                                                     int (&sums)[CONV_ROWS_EACH][CONV_DOT_WIDE]) {
+    const int places = PLACE % 2 ? 2 : 4, step = (WORDS ? WORDS : mask.words) * places;
 #pragma unroll 1
     for (int k = 0; k < CONV_ROWS_EACH + mask.height - 1; k++, from += pitch, weights += step) {
         const uint32_t *row = (const uint32_t *)from;
-        uint32_t words[6] = {0, row[0], row[1], row[2], row[3], row[4]};
+        uint32_t words[WORDS + 6];
+#pragma unroll
+        for (int i = 0; i < WORDS + 5; i++) words[i] = row[i];
+        if constexpr (WORDS > 0) {
+#pragma unroll
+            for (int word = 0; word < WORDS; word++) conv_add_dots<PLACE>(mask, weights + word * places, k, step, words + word, sums);
+        } else {
 #pragma unroll 1
-        for (int word = 0; word < mask.words; word++) {
-            uint32_t further[5], weight[CONV_ROWS_EACH][4];
+            for (int word = 0; word < mask.words; word++) {
+                words[5] = row[word + 5];
+                conv_add_dots<PLACE>(mask, weights + word * places, k, step, words, sums);
 #pragma unroll
-            for (int i = 0; i < CONV_ROWS_EACH; i++)
-                if (k - i >= 0 && k - i < mask.height) {
-                    const uint32_t *at = weights + word * places - i * step;
-                    if (places == 4)
-                        *(uint4 *)weight[i] = *(const uint4 *)at;
-                    else
-                        *(uint2 *)weight[i] = *(const uint2 *)at;
-                }
-#pragma unroll
-            for (int i = 0; i < 5; i++) words[i] = words[i + 1];
-            words[5] = row[word + 5];
-#pragma unroll
-            for (int i = 0; i < 5; i++) further[i] = places == 2 ? __byte_perm(words[i], words[i + 1], 0x5432) : 0;
-#pragma unroll
-            for (int i = 0; i < CONV_ROWS_EACH; i++)
-                if (k - i >= 0 && k - i < mask.height)
-#pragma unroll
-                    for (int x = 0; x < CONV_DOT_WIDE; x++) {
-                        const int at = x + PLACE, place = at % 4;
-                        sums[i][x] = conv_dot(places == 2 && place >= 2 ? further[at / 4] : words[at / 4], weight[i][place % places],
-                                              sums[i][x]);
-                    }
+                for (int i = 0; i < 5; i++) words[i] = words[i + 1];
+            }
         }
     }
 }
 
 /* The rows of one channel that follow `first`; alpha is kept. */
-template <int PLACE, int HALO>
+template <int PLACE, int WORDS, int HALO>
 static __device__ __forceinline__ void conv_dots_plane(const imgpipe_tile &tile, const window_image &image, const conv_dots &mask,
                                                        const uint32_t *weights, const unsigned char *plane, unsigned char *out,
                                                        int64_t x0, int64_t y0,
@@ -102,7 +114,7 @@ static __device__ __forceinline__ void conv_dots_plane(const imgpipe_tile &tile,
     const int lane = threadIdx.x % CONV_LANES;
     const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_DOT_WIDE;
     int sums[CONV_ROWS_EACH][CONV_DOT_WIDE] = {};
-    if (!keep) conv_sum_dots<PLACE>(mask, weights, from - mask.width / 2 - PLACE, L::pitch, sums);
+    if (!keep) conv_sum_dots<PLACE, WORDS>(mask, weights, from - mask.width / 2 - PLACE, L::pitch, sums);
 #pragma unroll
     for (int i = 0; i < CONV_ROWS_EACH; i++) {
         if (first + i >= rows) break;
@@ -127,9 +139,10 @@ static __host__ __device__ __forceinline__ int conv_real_step(int width) {
 
 /* Adds TAPS products of each result. */
 template <int TAPS>
-static __device__ __forceinline__ void conv_add_reals(const float (&weights)[4], const float *x, float (&line)[CONV_REAL_WIDE]) {
+static __device__ __forceinline__ void conv_add_reals(const float (&weights)[4], const float *x, float (&line)[CONV_REAL_WIDE],
+                                                      int left = TAPS) {
 #pragma unroll
-    for (int t = 0; t < TAPS; t++)
+    for (int t = 0; t < TAPS && t < left; t++)
 #pragma unroll
         for (int i = 0; i < CONV_REAL_WIDE; i++) line[i] = __fmaf_rn(weights[t], x[i + t], line[i]);
 }
@@ -180,13 +193,39 @@ static __device__ __forceinline__ void conv_sum_reals(const conv_params &params,
     }
 }
 
+/* The same for masks WIDTH wide: the samples of a row become floats once, and one result's line at a time is in registers. */
+template <int WIDTH>
+static __device__ __forceinline__ void conv_sum_reals_of(int height, const float *all_weights, const unsigned char *from, int pitch,
+                                                         float (&sums)[CONV_ROWS_EACH][CONV_REAL_WIDE]) {
+    const int place = -(WIDTH / 2) & 3, step = conv_real_step(WIDTH), count = CONV_REAL_WIDE + WIDTH - 1;
+#pragma unroll 1
+    for (int k = 0; k < CONV_ROWS_EACH + height - 1; k++, from += pitch, all_weights += step) {
+        float x[count];
+#pragma unroll
+        for (int i = 0; i < count; i++) x[i] = conv_float(((const uint32_t *)from)[(place + i) / 4], (place + i) % 4);
+#pragma unroll
+        for (int i = 0; i < CONV_ROWS_EACH; i++) {
+            if (k - i < 0 || k - i >= height) continue;
+            float line[CONV_REAL_WIDE] = {};
+#pragma unroll
+            for (int tap = 0; tap < WIDTH; tap += 4) {
+                const float4 four = *(const float4 *)(all_weights - i * step + tap);
+                const float weights[4] = {four.x, four.y, four.z, four.w};
+                conv_add_reals<4>(weights, x + tap, line, WIDTH - tap);
+            }
+#pragma unroll
+            for (int c = 0; c < CONV_REAL_WIDE; c++) sums[i][c] = __fadd_rn(sums[i][c], line[c]);
+        }
+    }
+}
+
 static __device__ __forceinline__ uint32_t conv_real_end(const conv_params &params, float sum) {
     float v = __fdiv_rn(sum, (float)params.real_div);
     if (params.absolute) v = fabsf(v);
     return pixel_u8(__fadd_rn(v, (float)params.real_bias));
 }
 
-template <int HALO>
+template <int WIDTH, int HALO>
 static __device__ __forceinline__ void conv_reals_plane(const imgpipe_tile &tile, const window_image &image, const conv_params &params,
                                                         const float *weights, const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0,
                                                         int first, int rows, bool keep) {
@@ -194,7 +233,12 @@ static __device__ __forceinline__ void conv_reals_plane(const imgpipe_tile &tile
     const int lane = threadIdx.x % CONV_LANES, place = -(params.width / 2) & 3;
     const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_REAL_WIDE;
     float sums[CONV_ROWS_EACH][CONV_REAL_WIDE] = {};
-    if (!keep) conv_sum_reals(params, weights, from - params.width / 2 - place, place, L::pitch, sums);
+    if (keep)
+        ;
+    else if constexpr (WIDTH > 0)
+        conv_sum_reals_of<WIDTH>(params.height, weights, from - params.width / 2 - place, L::pitch, sums);
+    else
+        conv_sum_reals(params, weights, from - params.width / 2 - place, place, L::pitch, sums);
 #pragma unroll
     for (int i = 0; i < CONV_ROWS_EACH; i++) {
         if (first + i >= rows) break;
@@ -233,8 +277,8 @@ static __device__ __forceinline__ void conv_block(const imgpipe_tile &tile, cons
     }
 }
 
-template <int PLACE, int HALO>
-static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS)
+template <int PLACE, int WORDS, int HALO>
+static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS, 4)
     conv_dots_window(const __grid_constant__ tile_jobs jobs, const __grid_constant__ window_image image, bool alpha, int rows,
                      const __grid_constant__ conv_words<CONV_WORDS> mask) {
     extern __shared__ uint4 conv_shared[];
@@ -245,13 +289,14 @@ static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS)
     conv_block<CONV_DOT_WIDE, HALO>(tile, image, (unsigned char *)(weights + (count + 3) / 4 * 4), mask.height, rows,
                                     [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made,
                                         int channel) {
-                                        conv_dots_plane<PLACE, HALO>(tile, image, mask, weights, plane, out, x0, y0, first, made,
+                                        conv_dots_plane<PLACE, WORDS, HALO>(tile, image, mask, weights, plane, out, x0, y0, first, made,
                                                                      alpha && channel == image.channels - 1);
                                     });
 }
 
-template <int HALO>
-static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS)
+/* WIDTH: of the mask, 0 for any. */
+template <int WIDTH, int HALO>
+static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS, 5)
     conv_reals_window(const __grid_constant__ tile_jobs jobs, const __grid_constant__ window_image image, bool alpha, int rows,
                       const __grid_constant__ conv_params params) {
     extern __shared__ uint4 conv_shared[];
@@ -263,7 +308,7 @@ static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS)
     conv_block<CONV_REAL_WIDE, HALO>(tile, image, (unsigned char *)(weights + count), params.height, rows,
                                      [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made,
                                          int channel) {
-                                         conv_reals_plane<HALO>(tile, image, params, weights, plane, out, x0, y0, first, made,
+                                         conv_reals_plane<WIDTH, HALO>(tile, image, params, weights, plane, out, x0, y0, first, made,
                                                                 alpha && channel == image.channels - 1);
                                      });
 }
@@ -288,20 +333,28 @@ static int conv_window_launch(void (*kernel)(tile_jobs, window_image, bool, int,
     });
 }
 
-template <int HALO>
 static int conv_dots_any(const imgpipe_stage *stage, const window_image &image, const conv_words<CONV_WORDS> &mask,
                          const imgpipe_tile *tiles, int count, cudaStream_t stream) {
-    static void (*const kernels[4])(tile_jobs, window_image, bool, int, conv_words<CONV_WORDS>) = {
-        conv_dots_window<0, HALO>, conv_dots_window<1, HALO>, conv_dots_window<2, HALO>, conv_dots_window<3, HALO>};
-    return conv_window_launch<CONV_DOT_WIDE, HALO>(kernels[-(mask.width / 2) & 3], mask.height * mask.words * mask.places, stage, image, mask, tiles,
-                                    count, stream);
+    typedef void (*kernel)(tile_jobs, window_image, bool, int, conv_words<CONV_WORDS>);
+    static const kernel small[] = {conv_dots_window<3, 1, 1>, conv_dots_window<2, 2, 1>, conv_dots_window<1, 2, 1>, conv_dots_window<0, 3, 1>,
+                                   conv_dots_window<3, 3, 1>, conv_dots_window<2, 4, 1>, conv_dots_window<1, 4, 1>};
+    static const kernel near[] = {conv_dots_window<0, 0, 1>, conv_dots_window<1, 0, 1>, conv_dots_window<2, 0, 1>, conv_dots_window<3, 0, 1>};
+    static const kernel far[] = {conv_dots_window<0, 0, 2>, conv_dots_window<1, 0, 2>, conv_dots_window<2, 0, 2>, conv_dots_window<3, 0, 2>};
+    const int place = -(mask.width / 2) & 3, words = mask.height * mask.words * mask.places;
+    if (mask.width > 33) return conv_window_launch<CONV_DOT_WIDE, 2>(far[place], words, stage, image, mask, tiles, count, stream);
+    return conv_window_launch<CONV_DOT_WIDE, 1>(mask.width <= 15 ? small[mask.width / 2 - 1] : near[place], words, stage, image, mask, tiles,
+                                                count, stream);
 }
 
-template <int HALO>
 static int conv_reals_any(const imgpipe_stage *stage, const window_image &image, const conv_params &params, const imgpipe_tile *tiles,
                           int count, cudaStream_t stream) {
-    return conv_window_launch<CONV_REAL_WIDE, HALO>(conv_reals_window<HALO>, params.height * conv_real_step(params.width), stage, image, params, tiles,
-                                    count, stream);
+    typedef void (*kernel)(tile_jobs, window_image, bool, int, conv_params);
+    static const kernel small[] = {conv_reals_window<3, 1>, conv_reals_window<5, 1>, conv_reals_window<7, 1>, conv_reals_window<9, 1>,
+                                   conv_reals_window<11, 1>, conv_reals_window<13, 1>, conv_reals_window<15, 1>};
+    const int words = params.height * conv_real_step(params.width), width = params.width;
+    if (width > 33) return conv_window_launch<CONV_REAL_WIDE, 2>(conv_reals_window<0, 2>, words, stage, image, params, tiles, count, stream);
+    return conv_window_launch<CONV_REAL_WIDE, 1>(width >= 3 && width <= 15 ? small[width / 2 - 1] : conv_reals_window<0, 1>, words, stage,
+                                                 image, params, tiles, count, stream);
 }
 
 /* Whether the stage is done here; *result is then that of the launch. */
@@ -311,8 +364,7 @@ static bool conv_window(const imgpipe_stage *stage, const imgpipe_tile *tiles, i
     const window_image image = {in.width, in.height, in.format.channels, stage->border, (uint32_t)stage->border_value};
     if (in.format.type != IMGPIPE_U8) return false;
     if (params.arithmetic == CONV_REAL) {
-        *result = params.width <= 33 ? conv_reals_any<1>(stage, image, params, tiles, count, stream)
-                                     : conv_reals_any<2>(stage, image, params, tiles, count, stream);
+        *result = conv_reals_any(stage, image, params, tiles, count, stream);
         return true;
     }
     conv_dots dots = {};
@@ -323,8 +375,7 @@ static bool conv_window(const imgpipe_stage *stage, const imgpipe_tile *tiles, i
                                   : conv_small_launch<5>(image, mask, tiles, count, stream);
     } else {
         const conv_words<CONV_WORDS> mask = conv_make_words<CONV_WORDS>(params, dots);
-        *result = dots.width <= 33 ? conv_dots_any<1>(stage, image, mask, tiles, count, stream)
-                                   : conv_dots_any<2>(stage, image, mask, tiles, count, stream);
+        *result = conv_dots_any(stage, image, mask, tiles, count, stream);
     }
     return true;
 }
