@@ -14,7 +14,9 @@
 #define CONV_DOT_WIDE 16
 #define CONV_REAL_WIDE 8
 #define CONV_ROWS_EACH 4
+/* What every device can give a block, and what a launch says that would need more. */
 #define CONV_SHARED (64 * 1024)
+#define CONV_TOO_LARGE (-1)
 
 /* HALO: chunks to each side. */
 template <int WIDE, int HALO> struct conv_layout {
@@ -320,8 +322,10 @@ static int conv_window_launch(void (*kernel)(tile_jobs, window_image, bool, int,
                               const window_image &image, const M &mask, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     typedef conv_layout<WIDE, HALO> L;
     int rows = 2 * CONV_WARPS * CONV_ROWS_EACH;
-    while (rows > CONV_ROWS_EACH && L::bytes(rows, mask.height, image.channels) > CONV_SHARED) rows /= 2;
-    const int shared = (weights + 3) / 4 * 16 + L::bytes(rows, mask.height, image.channels);
+    const int of_weights = (weights + 3) / 4 * 16;
+    while (rows > CONV_ROWS_EACH && of_weights + L::bytes(rows, mask.height, image.channels) > CONV_SHARED) rows /= 2;
+    const int shared = of_weights + L::bytes(rows, mask.height, image.channels);
+    if (shared > CONV_SHARED) return CONV_TOO_LARGE;
     if (shared > 48 * 1024) {
         cudaError_t failed = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
         if (failed != cudaSuccess) return (int)failed;
@@ -365,7 +369,7 @@ static bool conv_window(const imgpipe_stage *stage, const imgpipe_tile *tiles, i
     if (in.format.type != IMGPIPE_U8) return false;
     if (params.arithmetic == CONV_REAL) {
         *result = conv_reals_any(stage, image, params, tiles, count, stream);
-        return true;
+        return *result != CONV_TOO_LARGE;
     }
     conv_dots dots = {};
     if (params.arithmetic == CONV_INT64 || !conv_make_dots(params, dots)) return false;
@@ -377,6 +381,6 @@ static bool conv_window(const imgpipe_stage *stage, const imgpipe_tile *tiles, i
         const conv_words<CONV_WORDS> mask = conv_make_words<CONV_WORDS>(params, dots);
         *result = conv_dots_any(stage, image, mask, tiles, count, stream);
     }
-    return true;
+    return *result != CONV_TOO_LARGE;
 }
 #endif
