@@ -72,6 +72,9 @@ imgpipe_status run_check_range(const struct plan *plan, const struct log *log, i
     if (found.nans == found.samples)
         return error_set(error, IMGPIPE_ERROR_INPUT, "every sample is NaN, so nothing would be left as integers; write a kind that "
                                                      "holds f32 (pfm)");
+    if (found.outside == found.samples && found.low == found.high)
+        return error_set(error, IMGPIPE_ERROR_INPUT, "every sample is %.9g, outside 0...1, so nothing would be left as integers; write a "
+                                                     "kind that holds f32 (pfm)", (double)found.low);
     if (found.outside == found.samples)
         return error_set(error, IMGPIPE_ERROR_INPUT, "every sample lies outside 0...1 (%.9g to %.9g), so nothing would be left as integers; "
                                                      "add the stage levels=%.9g:%.9g:0:1, or write a kind that holds f32 (pfm)",

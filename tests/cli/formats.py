@@ -1,6 +1,7 @@
 """Kinds of files that a build has or lacks, pages and frames, what is refused by name, images of one row or column."""
 import json
 import os
+import struct
 
 from harness import check, expect, left, png, read, run, write
 from makers import GIF_FRAME, bmp, gif, gray_tiff, hdr, psd, riff, tags, tga, tiff, webp
@@ -213,6 +214,39 @@ def test_types_of_written_png():
                 data = read("flat.png")
                 check(data[24:29] == bytes((depth, color, 0, 0, 0)), f"{depth} bits, {channels} channels became", data[24:29])
                 check(b"PLTE" not in data and b"tRNS" not in data, "a palette or a transparent colour was written")
+
+
+def test_depths():
+    """Every value of 8 and 16 bits into every other type, and what floats become."""
+    bytes8, words = bytes(range(256)), b"".join(v.to_bytes(2, "big") for v in range(65536))
+    write("eight.pgm", b"P5\n256 1\n255\n" + bytes8)
+    write("sixteen.pgm", b"P5\n256 256\n65535\n" + words)
+    expect(0, "eight.pgm", "-o", "out.pgm", "--depth", "16")
+    check(read("out.pgm") == b"P5\n256 1\n65535\n" + b"".join((257 * v).to_bytes(2, "big") for v in range(256)), "8 to 16 bits")
+    expect(0, "sixteen.pgm", "-o", "out.pgm", "--depth", "8")
+    check(read("out.pgm") == b"P5\n256 256\n255\n" + bytes((v + 128) // 257 for v in range(65536)), "16 to 8 bits")
+    for name, top, width, height in (("eight", 255, 256, 1), ("sixteen", 65535, 256, 256)):
+        expect(0, f"{name}.pgm", "-o", "out.pfm", "--depth", "f32")
+        rows = [struct.pack("<256f", *(v / top for v in range(256 * y, 256 * y + 256))) for y in range(height)]
+        check(read("out.pfm") == b"Pf\n%d %d\n-1.0\n" % (width, height) + b"".join(reversed(rows)), f"{top} to float")
+        expect(0, "out.pfm", "-o", "back.pgm", "--depth", "8" if top == 255 else "16")
+        check(read("back.pgm") == read(f"{name}.pgm"), f"{top} to float and back")
+    values = [0.0, 1.0, 0.5, -0.0, 1.5 / 255, 2.4999 / 255, 254.5 / 255, -0.25, 1.75, float("nan"), float("inf"), float("-inf")]
+    floats = struct.unpack("<12f", struct.pack("<12f", *values))
+    want = [0 if v != v else int(min(max(v, 0), 1) * 255 + 0.5) for v in floats]
+    write("in.pfm", b"Pf\n12 1\n-1\n" + struct.pack("<12f", *values))
+    expect(0, "in.pfm", "-o", "out.pgm", "--depth", "8", says=r"outside 0\.\.\.1 \(-inf to inf\)|-0\.25 to 1\.75")
+    check(list(read("out.pgm")[-12:]) == want, "floats:", list(read("out.pgm")[-12:]), want)
+    write("all.pfm", b"Pf\n2 1\n-1\n" + struct.pack("<2f", 300, -2))
+    message = r"every sample lies outside 0\.\.\.1 \(-2 to 300\).*levels=-2:300:0:1"
+    expect(1, "all.pfm", "-o", "none.pgm", "--depth", "8", says=message)
+    write("one.pfm", b"Pf\n2 1\n-1\n" + struct.pack("<2f", 300, 300))
+    expect(1, "one.pfm", "-o", "none.pgm", "--depth", "8", says=r"every sample is 300, outside 0\.\.\.1", lacks="levels")
+    write("nan.pfm", b"Pf\n2 1\n-1\n" + struct.pack("<2f", float("nan"), float("nan")))
+    expect(1, "nan.pfm", "-o", "none.pgm", "--depth", "8", says="every sample is NaN")
+    check(not os.path.exists("none.pgm"), "an image of which nothing is left was written")
+    expect(2, "in.png", "-o", "out.jpg", "--depth", "16", says="jpeg cannot hold samples of depth 16")
+    expect(2, "in.png", "-o", "out2.png", "--depth", "f32", says="png cannot hold samples of depth f32")
 
 
 def test_no_fringe():
