@@ -51,8 +51,9 @@ int atomic_open(struct atomic_file *file, const char *path) {
     *file = (struct atomic_file){.path = there && S_ISREG(st.st_mode) ? realpath(path, NULL) : strdup(path)};
     int fault = file->path ? 0 : errno, fd = -1;
     if (!fault && there && S_ISDIR(st.st_mode)) fault = EISDIR;
-    if (!fault) fd = there && !S_ISREG(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
-                                                   : create_temp(file, there ? (st.st_mode & 0777) | S_IWUSR : 0666);
+    if (!fault)
+        fd = there && !S_ISREG(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+                                           : create_temp(file, there ? (st.st_mode & 0777) | S_IWUSR : 0666);
     if (!fault && fd < 0) fault = errno;
     if (!fault && there && file->temp && fchmod(fd, st.st_mode & 0777) != 0) fault = errno;
     if (!fault && !(file->to = fdopen(fd, "w"))) fault = errno;
@@ -66,7 +67,8 @@ int atomic_open(struct atomic_file *file, const char *path) {
 int atomic_probe(const char *path) {
     struct atomic_file file;
     struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return access(path, W_OK) == 0 ? 0 : errno; /* a pipe may wait */
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return access(path, W_OK) == 0 ? 0 : errno; /* a pipe may wait */
     int fault = atomic_open(&file, path);
     if (!fault) atomic_abort(&file);
     return fault;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 struct atomic_file {
-    FILE *to;       /* to write into; NULL while it is not open */
-    char *temp;     /* NULL: `to` is the file itself, a device or pipe */
-    char *path;     /* with symlinks followed */
+    FILE *to;   /* to write into; NULL while it is not open */
+    char *temp; /* NULL: `to` is the file itself, a device or pipe */
+    char *path; /* with symlinks followed */
 };
 
 /* Whether the file could be written now, for who writes it only at the end of a long run: 0 or errno. Nothing is left. */

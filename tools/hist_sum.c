@@ -35,7 +35,8 @@ static bool read_channel(const struct json *json, const struct json_node *node, 
     const struct json_node *counts = json_member(json, node, "counts"), *at = NULL;
     if (!read_short(json, json_member(json, node, "name"), JSON_STRING, sum->names[c], sizeof sum->names[c])) return false;
     if (!json_count(json, json_member(json, node, "below"), &sum->below[c]) ||
-        !json_count(json, json_member(json, node, "above"), &sum->above[c]) || !json_count(json, json_member(json, node, "nan"), &sum->nan[c]))
+        !json_count(json, json_member(json, node, "above"), &sum->above[c]) ||
+        !json_count(json, json_member(json, node, "nan"), &sum->nan[c]))
         return false;
     if (!counts || counts->type != JSON_ARRAY) return false;
     uint64_t *to = sum->counts + (uint64_t)c * sum->bins, bin = 0;
@@ -51,13 +52,14 @@ static bool read_channel(const struct json *json, const struct json_node *node, 
 /* The counts and what they are of; none, where the sum is of no image. */
 static bool read_counts(const struct json *json, struct hist_sum *sum) {
     const struct json_node *root = json->nodes, *channels = json_member(json, root, "channels"), *at = NULL;
-    if (!json_count(json, json_member(json, root, "pixels"), &sum->pixels) || !channels || channels->type != JSON_ARRAY) return false;
+    if (!json_count(json, json_member(json, root, "pixels"), &sum->pixels) || !channels || channels->type != JSON_ARRAY)
+        return false;
     for (int count = 0; (at = json_next(json, channels, at)); sum->channels = ++count)
         if (count == HIST_CHANNELS) return false;
     if (sum->channels == 0) return sum->images == 0 && sum->pixels == 0;
     bool right = json_count(json, json_member(json, root, "bins"), &sum->bins) && sum->bins > 0 && sum->bins <= BINS_MOST &&
-                 read_short(json, json_member(json, root, "type"), JSON_STRING, sum->type, sizeof sum->type) && is_type(sum->type) &&
-                 read_short(json, json_member(json, root, "min"), JSON_NUMBER, sum->min, sizeof sum->min) &&
+                 read_short(json, json_member(json, root, "type"), JSON_STRING, sum->type, sizeof sum->type) &&
+                 is_type(sum->type) && read_short(json, json_member(json, root, "min"), JSON_NUMBER, sum->min, sizeof sum->min) &&
                  read_short(json, json_member(json, root, "max"), JSON_NUMBER, sum->max, sizeof sum->max);
     sum->counts = right ? calloc((size_t)sum->channels * sum->bins, sizeof *sum->counts) : NULL;
     for (int c = 0; sum->counts && c < sum->channels && right; c++)
@@ -126,13 +128,14 @@ bool hist_sum_read(const char *text, size_t length, struct hist_sum *sum, char m
 static void describe(const struct hist_sum *sum, char *text, size_t size) {
     int at = snprintf(text, size, "%s, %s", sum->type, sum->names[0]);
     for (int c = 1; c < sum->channels; c++) at += snprintf(text + at, size - (size_t)at, " %s", sum->names[c]);
-    snprintf(text + at, size - (size_t)at, ", %" PRIu64 " bin%s from %s to %s", sum->bins, sum->bins == 1 ? "" : "s", sum->min, sum->max);
+    snprintf(text + at, size - (size_t)at, ", %" PRIu64 " bin%s from %s to %s", sum->bins, sum->bins == 1 ? "" : "s", sum->min,
+             sum->max);
 }
 
 static bool agree(const struct hist_sum *a, const struct hist_sum *b, char message[HIST_SUM_MESSAGE]) {
     char text[2][240];
-    bool same = strcmp(a->type, b->type) == 0 && a->channels == b->channels && a->bins == b->bins && strtod(a->min, NULL) == strtod(b->min, NULL) &&
-                strtod(a->max, NULL) == strtod(b->max, NULL);
+    bool same = strcmp(a->type, b->type) == 0 && a->channels == b->channels && a->bins == b->bins &&
+                strtod(a->min, NULL) == strtod(b->min, NULL) && strtod(a->max, NULL) == strtod(b->max, NULL);
     for (int c = 0; same && c < a->channels; c++) same = strcmp(a->names[c], b->names[c]) == 0;
     if (same || !a->channels || !b->channels) return true;
     describe(a, text[0], sizeof text[0]);
@@ -143,7 +146,8 @@ static bool agree(const struct hist_sum *a, const struct hist_sum *b, char messa
 static bool parts_agree(const struct hist_sum *a, const struct hist_sum *b, char message[HIST_SUM_MESSAGE]) {
     if (!a->shards || !b->shards) return true;
     if (a->shards != b->shards)
-        return SAY("it is of a run in %" PRIu64 " parts, and those before are of one in %" PRIu64 "; add up the parts of each run first",
+        return SAY("it is of a run in %" PRIu64 " parts, and those before are of one in %" PRIu64
+                   "; add up the parts of each run first",
                    b->shards, a->shards);
     for (uint64_t i = 0, k = 0; i < a->part_count && k < b->part_count;) {
         if (a->parts[i] == b->parts[k])
@@ -227,7 +231,9 @@ void hist_sum_lacks(const struct hist_sum *sum, char *text, size_t size) {
 }
 
 void hist_sum_write(const struct hist_sum *sum, FILE *to) {
-    fprintf(to, "{\"version\":\"" IMGPIPE_VERSION "\",\"complete\":%s,\"images\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"missing\":%" PRIu64,
+    fprintf(to,
+            "{\"version\":\"" IMGPIPE_VERSION "\",\"complete\":%s,\"images\":%" PRIu64 ",\"failed\":%" PRIu64
+            ",\"missing\":%" PRIu64,
             hist_sum_complete(sum) ? "true" : "false", sum->images, sum->failed, sum->missing);
     if (sum->shards) fprintf(to, ",\"shards\":%" PRIu64 ",\"parts\":[", sum->shards);
     for (uint64_t i = 0; i < sum->part_count; i++) fprintf(to, "%s%" PRIu64, i ? "," : "", sum->parts[i]);
@@ -242,7 +248,8 @@ void hist_sum_write(const struct hist_sum *sum, FILE *to) {
         fputs(",\"counts\":[", to);
         for (uint64_t bin = 0; bin < sum->bins; bin++)
             fprintf(to, "%s%" PRIu64, bin ? "," : "", sum->counts[(uint64_t)c * sum->bins + bin]);
-        fprintf(to, "],\"below\":%" PRIu64 ",\"above\":%" PRIu64 ",\"nan\":%" PRIu64 "}", sum->below[c], sum->above[c], sum->nan[c]);
+        fprintf(to, "],\"below\":%" PRIu64 ",\"above\":%" PRIu64 ",\"nan\":%" PRIu64 "}", sum->below[c], sum->above[c],
+                sum->nan[c]);
     }
     fputs("\n]}\n", to);
 }

@@ -16,7 +16,7 @@ struct json_node {
 };
 
 struct json {
-    const char *text;    /* the caller's; must stay */
+    const char *text; /* the caller's; must stay */
     struct json_node *nodes;
     uint32_t count, capacity;
 };

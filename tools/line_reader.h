@@ -9,10 +9,10 @@
 
 /* Zero but for the first two. */
 struct line_reader {
-    bool (*await)(void *user);  /* waits until something can be read; false: the end */
+    bool (*await)(void *user); /* waits until something can be read; false: the end */
     void *user;
-    int64_t number;             /* of the line that was read last, from 1 */
-    int fault;                  /* errno, if reading failed */
+    int64_t number; /* of the line that was read last, from 1 */
+    int fault;      /* errno, if reading failed */
     char *buffer;
     size_t begin, fill;
 };

@@ -18,11 +18,12 @@ int merge_check(const struct options *o, const imgpipe_chain *chain, char messag
     if (strcmp(o->merge_hist, "-") == 0)
         why = "standard output has its own uses in a run; name a file";
     else if (o->resume)
-        why = "what --resume skips would not be in it; let the chain write a file for each image (hist=data={relpath}.json), and add those "
+        why = "what --resume skips would not be in it; let the chain write a file for each image (hist=data={relpath}.json), and "
+              "add those "
               "up by imgpipe --merge-hist FILE part.json...";
     else if (count != 1)
-        why = count ? "the chain has several hist stages, and which one is meant is not clear; leave one" :
-                      "the chain has no hist; add it, for example as hist=pass, which lets the image through";
+        why = count ? "the chain has several hist stages, and which one is meant is not clear; leave one"
+                    : "the chain has no hist; add it, for example as hist=pass, which lets the image through";
     else if (o->report && path_compare(o->report, o->merge_hist) == 0)
         why = "it is the file of --report; name another one";
     if (why) snprintf(message, HIST_SUM_MESSAGE, "--merge-hist: %s", why);
@@ -30,7 +31,8 @@ int merge_check(const struct options *o, const imgpipe_chain *chain, char messag
 }
 
 static int fail_write(const struct options *o, struct console *console, int fault) {
-    if (fault != EPIPE) console_error(console, "--merge-hist: cannot write '%s': %s; name another place", o->merge_hist, strerror(fault));
+    if (fault != EPIPE)
+        console_error(console, "--merge-hist: cannot write '%s': %s; name another place", o->merge_hist, strerror(fault));
     return EXIT_OUTPUT;
 }
 
@@ -59,8 +61,10 @@ bool merge_add(struct merge *merge, const char *in, const struct merge_image *im
     if (merge->misfit) return false;
     snprintf(message, sizeof message, "%s", image->misfit);
     if (!message[0] && hist_sum_add(&merge->sum, &image->sum, message)) return true;
-    console_error(merge->console, "--merge-hist: the histogram of '%s' cannot be added: %s; '%s' is not written. Make the images alike (gray, "
-                                  "--depth, hist=bins=...:min=...:max=...)", in, message, merge->options->merge_hist);
+    console_error(merge->console,
+                  "--merge-hist: the histogram of '%s' cannot be added: %s; '%s' is not written. Make the images alike (gray, "
+                  "--depth, hist=bins=...:min=...:max=...)",
+                  in, message, merge->options->merge_hist);
     merge->misfit = true;
     return false;
 }
@@ -89,7 +93,8 @@ int merge_end(struct merge *merge, const struct totals *totals, const struct sha
     sum->missing = (uint64_t)(totals->count[JOB_KEPT] + totals->count[JOB_TODO]);
     hist_sum_lacks(sum, lacks, sizeof lacks); /* that other parts are not in it is as it should be */
     bool part = !shard || hist_sum_set_part(sum, (uint64_t)shard->index + 1, (uint64_t)shard->count);
-    if (!part) console_error(merge->console, "--merge-hist: no memory for the sum; '%s' is not written", merge->options->merge_hist);
+    if (!part)
+        console_error(merge->console, "--merge-hist: no memory for the sum; '%s' is not written", merge->options->merge_hist);
     if (!part || merge->misfit) {
         hist_sum_free(sum);
         return EXIT_SOME_FAILED;
@@ -98,7 +103,7 @@ int merge_end(struct merge *merge, const struct totals *totals, const struct sha
     return status || !lacks[0] ? status : say_lacks(merge->options, merge->console, lacks);
 }
 
-/* --------------------------------------------------------------------------------------------------- files */
+/* -------------------------------------------------------------------------------------------------------------- files */
 
 static char *read_file(const char *name, size_t *length, char message[HIST_SUM_MESSAGE]) {
     errno = 0;
@@ -115,7 +120,10 @@ static char *read_file(const char *name, size_t *length, char message[HIST_SUM_M
         *length += fread(text + *length, 1, capacity - *length, file);
     }
     bool whole = file && !ferror(file) && feof(file);
-    snprintf(message, HIST_SUM_MESSAGE, "%s", *length > LARGEST ? "it is too large for a histogram" : errno ? strerror(errno) : "it cannot be read");
+    snprintf(message, HIST_SUM_MESSAGE, "%s",
+             *length > LARGEST ? "it is too large for a histogram"
+             : errno           ? strerror(errno)
+                               : "it cannot be read");
     if (file && file != stdin) fclose(file);
     if (whole) return text;
     free(text);
@@ -137,19 +145,23 @@ static bool add_file(struct hist_sum *sum, const char *name, char message[HIST_S
 /* A pattern of the shell may have put one of the parts into FILE's place. */
 static bool may_write(const struct options *o) {
     struct stat st;
-    return o->overwrite == OVERWRITE_ALWAYS || strcmp(o->merge_hist, "-") == 0 || stat(o->merge_hist, &st) != 0 || !S_ISREG(st.st_mode);
+    return o->overwrite == OVERWRITE_ALWAYS || strcmp(o->merge_hist, "-") == 0 || stat(o->merge_hist, &st) != 0 ||
+           !S_ISREG(st.st_mode);
 }
 
 int merge_files(const struct options *o, struct console *console) {
     struct hist_sum sum = {0};
     char message[HIST_SUM_MESSAGE];
     if (o->operand_count == 0) {
-        console_error(console, "--merge-hist: there is nothing to add up; name files that hist or --merge-hist wrote, or a run with -f");
+        console_error(console,
+                      "--merge-hist: there is nothing to add up; name files that hist or --merge-hist wrote, or a run with -f");
         return EXIT_USAGE;
     }
     if (!may_write(o)) {
-        console_error(console, "--merge-hist: '%s' exists, and may be one of the files to add up; name another one, or add --overwrite always",
-                      o->merge_hist);
+        console_error(
+            console,
+            "--merge-hist: '%s' exists, and may be one of the files to add up; name another one, or add --overwrite always",
+            o->merge_hist);
         return EXIT_USAGE;
     }
     for (int i = 0; i < o->operand_count; i++) {

@@ -12,7 +12,7 @@ struct merge {
     const struct options *options;
     struct console *console;
     struct hist_sum sum;
-    bool misfit;            /* told of; nothing is written */
+    bool misfit; /* told of; nothing is written */
 };
 
 /* What one image adds. */

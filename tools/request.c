@@ -9,8 +9,9 @@
 
 static const char *const members[] = {"id", "in", "out", "chain", "options", NULL};
 /* What may differ from image to image; the rest belongs to the process. */
-static const char *const image_options[] = {"format", "overwrite", "depth", "level", "quality", "background", "subsampling", "strip",
-                                            "auto-orient", "page", "alpha", "allow-truncated", "max-pixels", "strip-rows", NULL};
+static const char *const image_options[] = {"format",     "overwrite",       "depth",      "level",       "quality",
+                                            "background", "subsampling",     "strip",      "auto-orient", "page",
+                                            "alpha",      "allow-truncated", "max-pixels", "strip-rows",  NULL};
 /* Those that take no value. */
 static const char *const flags[] = {"auto-orient", "allow-truncated", "strip", NULL};
 
@@ -22,8 +23,8 @@ static bool has(const char *const *names, const char *name) {
 /* Says that there is no such name, which is the nearest, and which there are. */
 static bool fail_name(const char *what, const char *name, const char *const *names, char message[REQUEST_MESSAGE]) {
     const char *near = options_nearest(name, names);
-    int at = snprintf(message, REQUEST_MESSAGE, "'%.60s' is no %s of a job; %s%s%s", name, what, near ? "did you mean " : "", near ? near : "",
-                      near ? "? There are" : "there are");
+    int at = snprintf(message, REQUEST_MESSAGE, "'%.60s' is no %s of a job; %s%s%s", name, what, near ? "did you mean " : "",
+                      near ? near : "", near ? "? There are" : "there are");
     for (; *names; names++) at += snprintf(message + at, REQUEST_MESSAGE - (size_t)at, " %s", *names);
     return false;
 }
@@ -40,13 +41,15 @@ static bool add_option(struct request *r, const char *name, enum json_type type,
     if (type == JSON_FALSE) return true; /* as if it were not there */
     if (r->argument_count == REQUEST_OPTIONS) return SAY("options: there are more than %d", REQUEST_OPTIONS);
     char *argument = NULL;
-    if (asprintf(&argument, "--%s%s%s", name, flag ? "" : "=", flag ? "" : value) < 0) return SAY("no memory for the options; free some");
+    if (asprintf(&argument, "--%s%s%s", name, flag ? "" : "=", flag ? "" : value) < 0)
+        return SAY("no memory for the options; free some");
     r->arguments[r->argument_count++] = argument;
     if (options_add(&r->options, argument, why)) return true;
     return SAY("options: %s", why[0] == '-' && why[1] == '-' ? why + 2 : why);
 }
 
-static bool read_options(const struct json *json, const struct json_node *object, struct request *r, char message[REQUEST_MESSAGE]) {
+static bool read_options(const struct json *json, const struct json_node *object, struct request *r,
+                         char message[REQUEST_MESSAGE]) {
     if (object->type == JSON_NULL) return true;
     if (object->type != JSON_OBJECT) return SAY("options is no object; write {\"depth\":8}");
     for (const struct json_node *at = NULL; (at = json_next(json, object, at));) {
@@ -62,7 +65,8 @@ static bool read_options(const struct json *json, const struct json_node *object
 
 /* ------------------------------------------------------------------------------------------------- members */
 
-static bool take_text(const struct json *json, const struct json_node *value, const char *name, char **to, char message[REQUEST_MESSAGE]) {
+static bool take_text(const struct json *json, const struct json_node *value, const char *name, char **to,
+                      char message[REQUEST_MESSAGE]) {
     if (*to) return SAY("'%s' is there twice", name);
     if (value->type == JSON_NULL) return true;
     if (value->type != JSON_STRING) return SAY("'%s' is no text; write it in quotes", name);
@@ -101,7 +105,8 @@ bool request_read(const char *line, size_t length, const struct options *base, s
     char why[200];
     *r = (struct request){.options = *base};
     if (!json_parse(line, length, &json, why, sizeof why)) return SAY("the line is no JSON: %s", why);
-    bool right = json.nodes[0].type == JSON_OBJECT ? take_id(&json, r, message) : SAY("the line is no object; write {\"id\":1,\"in\":...}");
+    bool right =
+        json.nodes[0].type == JSON_OBJECT ? take_id(&json, r, message) : SAY("the line is no object; write {\"id\":1,\"in\":...}");
     for (const struct json_node *at = NULL; right && (at = json_next(&json, json.nodes, at));) {
         char *name = json_text(&json, at);
         right = name ? take_member(&json, json_value(&json, at), name, r, message) : SAY("the name of a member holds U+0000");
@@ -118,4 +123,28 @@ void request_free(struct request *r) {
     free(r->chain);
     for (int i = 0; i < r->argument_count; i++) free(r->arguments[i]);
     *r = (struct request){0};
+}
+
+const char *request_misplaced(const struct options *o) {
+    const struct {
+        bool given;
+        const char *name;
+    } all[] = {{o->operand_count > 0, "a name of a file"},
+               {o->output, "-o"},
+               {o->no_output, "--no-output"},
+               {o->recursive, "-r"},
+               {o->include.count || o->exclude.count, "--include or --exclude"},
+               {o->files_from || o->null, "--files-from or -0"},
+               {o->name, "--name"},
+               {o->resume, "--resume"},
+               {o->in_place, "--in-place"},
+               {o->dry_run, "--dry-run"},
+               {o->fail_fast, "--fail-fast"},
+               {o->shard, "--shard"},
+               {o->report, "--report"},
+               {o->merge_hist, "--merge-hist"},
+               {o->timings, "--timings"}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].given) return all[i].name;
+    return NULL;
 }

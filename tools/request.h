@@ -16,6 +16,9 @@ struct request {
 };
 
 /* False with what is wrong in `message`; then `id` is there all the same, if the line has one that can be read. */
-bool request_read(const char *line, size_t length, const struct options *base, struct request *request, char message[REQUEST_MESSAGE]);
+bool request_read(const char *line, size_t length, const struct options *base, struct request *request,
+                  char message[REQUEST_MESSAGE]);
 void request_free(struct request *request);
+/* An option of the command line that has no meaning where jobs come one by one, or NULL. */
+const char *request_misplaced(const struct options *options);
 #endif

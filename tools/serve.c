@@ -23,11 +23,11 @@ struct worker {
     bool started, busy;
     pthread_t thread;
     imgpipe_context *context;
-    char *line;         /* the job that it is given; NULL: none */
+    char *line; /* the job that it is given; NULL: none */
     size_t length;
     int64_t line_number;
-    const char *in;     /* what it reads now, for messages */
-    bool regular;       /* and whether that is a file, which can be read to its end */
+    const char *in; /* what it reads now, for messages */
+    bool regular;   /* and whether that is a file, which can be read to its end */
 };
 
 struct server {
@@ -36,9 +36,9 @@ struct server {
     pthread_mutex_t lock;
     pthread_cond_t change;
     struct worker *workers;
-    int count, active;  /* active: at work, and not waiting to be alone */
+    int count, active; /* active: at work, and not waiting to be alone */
     int waiting_alone;
-    bool alone;         /* one is */
+    bool alone; /* one is */
     bool ending;
     struct worker wide; /* whose context may take all memory, for one job at a time */
     int64_t done, failed;
@@ -165,9 +165,9 @@ static imgpipe_status run_alone(struct server *server, struct answer *a, const i
 }
 
 static void run(struct worker *worker, struct answer *a, const imgpipe_chain *chain) {
-    static const int exits[] = {[IMGPIPE_ERROR_ARGUMENT] = EXIT_USAGE, [IMGPIPE_ERROR_INPUT] = EXIT_SOME_FAILED,
-                                [IMGPIPE_ERROR_OUTPUT] = EXIT_OUTPUT, [IMGPIPE_ERROR_MEMORY] = EXIT_SOME_FAILED,
-                                [IMGPIPE_ERROR_DEVICE] = EXIT_DEVICE, [IMGPIPE_ERROR_CANCELLED] = EXIT_SOME_FAILED,
+    static const int exits[] = {[IMGPIPE_ERROR_ARGUMENT] = EXIT_USAGE,      [IMGPIPE_ERROR_INPUT] = EXIT_SOME_FAILED,
+                                [IMGPIPE_ERROR_OUTPUT] = EXIT_OUTPUT,       [IMGPIPE_ERROR_MEMORY] = EXIT_SOME_FAILED,
+                                [IMGPIPE_ERROR_DEVICE] = EXIT_DEVICE,       [IMGPIPE_ERROR_CANCELLED] = EXIT_SOME_FAILED,
                                 [IMGPIPE_ERROR_INTERNAL] = EXIT_SOME_FAILED};
     struct server *server = worker->server;
     /* The first worker, which gets the jobs that come one by one, has all threads; jobs at once have one each. */
@@ -215,7 +215,8 @@ static void end_serving(struct server *server, int status) {
 static void tell(struct worker *worker, const struct answer *a) {
     struct server *server = worker->server;
     printf("{\"id\":%s,\"line\":%lld,", a->request.id ? a->request.id : "null", (long long)worker->line_number);
-    report_image(stdout, a->request.in, a->target.out ? a->target.out : a->request.out, a->status, a->exit ? a->error.message : NULL, &a->report);
+    report_image(stdout, a->request.in, a->target.out ? a->target.out : a->request.out, a->status,
+                 a->exit ? a->error.message : NULL, &a->report);
     if (a->exit && a->error.place >= 0) printf(",\"place\":%d,\"length\":%d", a->error.place, a->error.length);
     printf(",\"exit\":%d}\n", a->exit);
     server->done += a->status == JOB_OK;
@@ -328,23 +329,8 @@ static void serve_lines(struct server *server) {
 
 /* ---------------------------------------------------------------------------------------------------- all */
 
-/* What has no meaning where jobs come one by one. */
-static const char *misplaced(const struct options *o) {
-    const struct {
-        bool given;
-        const char *name;
-    } all[] = {{o->operand_count > 0, "a name of a file"}, {o->output, "-o"}, {o->no_output, "--no-output"}, {o->recursive, "-r"},
-               {o->include.count || o->exclude.count, "--include or --exclude"}, {o->files_from || o->null, "--files-from or -0"},
-               {o->name, "--name"}, {o->resume, "--resume"}, {o->in_place, "--in-place"}, {o->dry_run, "--dry-run"},
-               {o->fail_fast, "--fail-fast"}, {o->shard, "--shard"}, {o->report, "--report"}, {o->merge_hist, "--merge-hist"},
-               {o->timings, "--timings"}};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (all[i].given) return all[i].name;
-    return NULL;
-}
-
 static int check(const struct options *o, struct console *console) {
-    const char *wrong = misplaced(o);
+    const char *wrong = request_misplaced(o);
     if (strcmp(o->batch, "-") != 0)
         console_error(console, "--batch: '%.200s' is not standard input; write --batch -", o->batch);
     else if (wrong)
