@@ -114,6 +114,7 @@ static void print_nodes(const struct pass *pass, char *line, size_t size) {
 }
 
 void plan_print(const struct plan *plan, const struct log *log) {
+    if (!log || !log->call) return; /* small images are done in less time than this takes */
     static const char *const ends[] = {"sink", "store", "nothing kept"};
     char format[64];
     for (int i = 0; i < plan->pass_count; i++) {
