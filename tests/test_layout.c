@@ -237,12 +237,15 @@ static void refusals(void) {
     free(p.block), free(out.block);
 }
 
-int main(void) {
+/* usage: test_layout [DEVICE]; 77: it is not there */
+int main(int count, char **arguments) {
     imgpipe_context_options options = imgpipe_context_options_default();
     imgpipe_error error;
-    options.device = "cpu";
+    options.device = count > 1 ? arguments[1] : "cpu";
     options.threads = 2;
-    if (!CHECK(imgpipe_context_new(&options, &context, &error) == IMGPIPE_OK)) return 1;
+    imgpipe_status status = imgpipe_context_new(&options, &context, &error);
+    if (status == IMGPIPE_ERROR_DEVICE) return puts(error.message), 77;
+    if (!CHECK(status == IMGPIPE_OK)) return 1;
     all_cases();
     round_trip(IMGPIPE_U8, 0);
     round_trip(IMGPIPE_U8, 100);

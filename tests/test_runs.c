@@ -249,14 +249,17 @@ static void regions(void) {
     refused_region("invert", u8, 0, (imgpipe_rect){5, 5, 11, 10}, "size and format");
 }
 
-int main(void) {
+/* usage: test_runs [DEVICE]; 77: it is not there */
+int main(int count, char **arguments) {
     imgpipe_context_options options = imgpipe_context_options_default();
     imgpipe_error error;
     rng.state = 20260;
-    options.device = "cpu";
+    options.device = count > 1 ? arguments[1] : "cpu";
     for (int i = 0; i < 2; i++) {
         options.threads = 1 + 2 * i;
-        if (!CHECK(imgpipe_context_new(&options, &contexts[i], &error) == IMGPIPE_OK)) return 1;
+        imgpipe_status status = imgpipe_context_new(&options, &contexts[i], &error);
+        if (status == IMGPIPE_ERROR_DEVICE) return puts(error.message), 77;
+        if (!CHECK(status == IMGPIPE_OK)) return 1;
     }
     overlaps();
     places();
