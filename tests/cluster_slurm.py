@@ -69,8 +69,8 @@ class Slurm:
                                                    env={**os.environ, **self.env}))
 
     def ask(self, *command):
-        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
-                              env={**os.environ, **self.env}).stdout
+        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=60, env={**os.environ, **self.env}).stdout
 
     def __enter__(self):
         for name in ("", "state", "spool", "jobs"):
@@ -82,8 +82,9 @@ class Slurm:
         with open(self.path("gres.conf"), "w", encoding="utf-8") as file:
             # Slurm wants device files for GPUs, whatever they are; the tasks compute on the CPU.
             file.writelines(f"Name=gpu File=/dev/{name}\n" for name in ("null", "zero", "full", "random"))
-        self.daemon("munged", "--foreground", "--force", "--key-file=" + self.path("munge.key"), "--socket=" + self.path("munge.socket"),
-                    "--pid-file=" + self.path("munged.pid"), "--log-file=" + self.path("munged.log"), "--seed-file=" + self.path("munged.seed"))
+        self.daemon("munged", "--foreground", "--force", "--key-file=" + self.path("munge.key"),
+                    "--socket=" + self.path("munge.socket"), "--pid-file=" + self.path("munged.pid"),
+                    "--log-file=" + self.path("munged.log"), "--seed-file=" + self.path("munged.seed"))
         for _ in range(100):
             if os.path.exists(self.path("munge.socket")):
                 break
@@ -94,8 +95,8 @@ class Slurm:
             if "State=IDLE" in self.ask("scontrol", "show", "node", self.host):
                 return self
             time.sleep(0.2)
-        said = "".join(open(self.path(name), errors="replace").read()[-1500:] for name in ("munged.out", "slurmctld.log", "slurmd.log")
-                       if os.path.exists(self.path(name)))
+        logs = [self.path(name) for name in ("munged.out", "slurmctld.log", "slurmd.log") if os.path.exists(self.path(name))]
+        said = "".join(open(log, errors="replace", encoding="utf-8").read()[-1500:] for log in logs)
         self.__exit__()
         raise RuntimeError("Slurm does not start: " + said)
 
@@ -110,12 +111,12 @@ class Slurm:
                 process.wait()
 
     def batch(self, args, env, kill=None):
-        """Submits, waits for the end, and returns sbatch's status and what the tasks said. `kill`: this task of an array gets SIGKILL
-        once it is at work."""
+        """Submits, waits for the end, and returns sbatch's status and what the tasks said. `kill`: this task of an array gets
+        SIGKILL once it is at work."""
         shutil.rmtree(self.path("jobs"))
         os.mkdir(self.path("jobs"))
-        command = ["sbatch", "--wait", "--parsable", "--output=" + self.path("jobs/%x-%A-%a.out"), "--error=" + self.path("jobs/%x-%A-%a.out"),
-                   "--chdir=" + self.folder, *args]
+        output = self.path("jobs/%x-%A-%a.out")
+        command = ["sbatch", "--wait", "--parsable", "--output=" + output, "--error=" + output, "--chdir=" + self.folder, *args]
         with open(self.path("sbatch.out"), "w+", encoding="utf-8") as log:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
             if kill is not None:

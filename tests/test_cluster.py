@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 """samples/cluster: the scripts are right, and their parts make the whole, once.
 
-usage: test_cluster.py IMGPIPE [--long]     The quick test fakes the launchers and their variables; --long starts a real Slurm of one node
-                                            (packages slurm-wlm and munge), a real mpirun (openmpi-bin) and GNU parallel (parallel)
+usage: test_cluster.py IMGPIPE [--long]
+
+The quick test fakes the launchers and their variables; --long starts a real Slurm of one node (packages slurm-wlm and munge), a
+real mpirun (openmpi-bin) and GNU parallel (parallel).
 """
 import json
 import os
@@ -51,7 +53,8 @@ def settings(out, **more):
 
 
 def start(command, env):
-    process = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, timeout=600, text=True)
+    process = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, timeout=600,
+                             text=True)
     return process.returncode, process.stdout
 
 
@@ -95,7 +98,8 @@ def test_array_faked():
 
 
 def test_launchers_faked():
-    for name, parts, more in (("slurm-gpu.sh", 3, {"FAKE_TASKS": "3", "SLURM_NTASKS": "3", "DEVICE": "cpu"}), ("mpirun.sh", 5, {"PARTS": "5"}),
+    for name, parts, more in (("slurm-gpu.sh", 3, {"FAKE_TASKS": "3", "SLURM_NTASKS": "3", "DEVICE": "cpu"}),
+                              ("mpirun.sh", 5, {"PARTS": "5"}),
                               ("parallel.sh", 6, {"PARTS": "6"})):
         status, said = start([script(name)], settings(name, **more))
         check(status == 0, name, said)
@@ -162,7 +166,8 @@ def test_slurm_real():
         check(status == 0, said)
         check_whole("real", said, 4)
         env = {**settings("real-gpu", DEVICE="cpu"), **slurm.env}
-        status, said = slurm.batch(["--nodes=1", "--ntasks-per-node=3", "--gpus-per-node=3", "--cpus-per-task=1", script("slurm-gpu.sh")], env)
+        status, said = slurm.batch(["--nodes=1", "--ntasks-per-node=3", "--gpus-per-node=3", "--cpus-per-task=1",
+                                    script("slurm-gpu.sh")], env)
         check(status == 0, said)
         check_whole("real-gpu", said, 3)
         # A task that is killed in the middle; then the array is submitted again.

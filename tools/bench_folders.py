@@ -73,13 +73,15 @@ def memory_line(bench, name, pictures):
     shutil.rmtree(out, ignore_errors=True)
     os.makedirs(out)
     try:
-        quarter, half, whole = peaks([bench.programs["imgpipe"], "-q", "-r", given, "-f", lines.CHAIN, out + "/"], out, len(os.listdir(given)))
+        quarter, half, whole = peaks([bench.programs["imgpipe"], "-q", "-r", given, "-f", lines.CHAIN, out + "/"], out,
+                                    len(os.listdir(given)))
     except Failed as error:
         yield record("folders", name, None, lines.FLAT, "at most", why=str(error))
         return
     shutil.rmtree(out, ignore_errors=True)
     ratio = whole / quarter if quarter else 1.0
-    yield record("folders", name, ratio, lines.FLAT, "at most", peer="a fourth of them", bytes={"a fourth": quarter, "half": half, "all": whole})
+    yield record("folders", name, ratio, lines.FLAT, "at most", peer="a fourth of them",
+                 bytes={"a fourth": quarter, "half": half, "all": whole})
 
 
 def folders(bench):

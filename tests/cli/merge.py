@@ -35,11 +35,13 @@ def test_merge_hist_of_a_run():
     names = inputs()
     want = sum_of(names)
     for more in ((), ("-j1",), ("-j4",)):
-        expect(0, "-r", "in", "-f", "gray,hist=pass", *more, "--overwrite", "always", "--merge-hist", "all.json", "out/", says="all 9")
+        expect(0, "-r", "in", "-f", "gray,hist=pass", *more, "--overwrite", "always", "--merge-hist", "all.json", "out/",
+               says="all 9")
         whole = histogram("all.json")
         check(whole["channels"][0]["counts"] == want, "the sum is wrong with", more)
         check((whole["complete"], whole["images"], whole["failed"], whole["missing"]) == (True, 9, 0, 0), whole)
-        check(whole["pixels"] == sum(want) and (whole["type"], whole["bins"], whole["min"], whole["max"]) == ("u8", 256, 0, 255), whole)
+        shape = whole["type"], whole["bins"], whole["min"], whole["max"]
+        check(whole["pixels"] == sum(want) and shape == ("u8", 256, 0, 255), whole)
     expect(0, "in/0.png", "-f", "gray", "want.png")
     check(read("out/0.png") == read("want.png"), "--merge-hist changes the image")
     expect(0, "-r", "in", "-f", "gray,hist", "--no-output", "--merge-hist", "all.json", says="all 9")
@@ -67,7 +69,8 @@ def test_merge_hist_killed():
     err = process.communicate(timeout=60)[1].decode()
     part = histogram("all.json")
     check(process.returncode == 143 and 0 < part["images"] == len(found("out2")) < 100, process.returncode, part["images"], err)
-    check(part["missing"] == 100 - part["images"] and not part["complete"] and f"lacks {part['missing']} images that the run" in err, err)
+    check(part["missing"] == 100 - part["images"] and not part["complete"], part["missing"], part["complete"])
+    check(f"lacks {part['missing']} images that the run" in err, err)
 
 
 def test_merge_hist_of_shards():
@@ -85,7 +88,8 @@ def test_merge_hist_of_shards():
     check(histogram("half.json")["parts"] == [1, 4], read("half.json"))
     expect(0, "--merge-hist", "all2.json", "half.json", parts[2], parts[1])
     check(histogram("all2.json") == whole, "the order of the parts matters")
-    expect(1, "--merge-hist", "twice.json", "half.json", parts[3], says="part 4 of 4 is in it, and in those before as well; nothing was written")
+    expect(1, "--merge-hist", "twice.json", "half.json", parts[3],
+           says="part 4 of 4 is in it, and in those before as well; nothing was written")
     expect(0, "--merge-hist", "double.json", "all.json", "all2.json")
     check(histogram("double.json")["channels"][0]["counts"] == [2 * count for count in want], "two wholes do not add up")
     expect(0, "-r", "in", "-f", "gray,hist=data='data/{relpath}.json'", "--no-output", says="all 9")
@@ -101,7 +105,8 @@ def test_merge_hist_that_is_not_the_whole():
            says="'all.json' is not the whole; it lacks 1 image that failed")
     part = histogram("all.json")
     check((part["complete"], part["images"], part["failed"], part["missing"]) == (False, 8, 1, 0), part)
-    expect(1, "-r", "in", "-f", "gray,hist=pass", "--merge-hist", "kept.json", "out/", says="lacks 1 image that failed, 8 images that the run")
+    expect(1, "-r", "in", "-f", "gray,hist=pass", "--merge-hist", "kept.json", "out/",
+           says="lacks 1 image that failed, 8 images that the run")
     check((histogram("kept.json")["images"], histogram("kept.json")["channels"]) == (0, []), read("kept.json"))
     expect(1, "--merge-hist", "both.json", "kept.json", "all.json", says="lacks 2 images that failed, 8 images")
     check(histogram("both.json")["channels"] == part["channels"], "nothing and something are not something")
@@ -119,7 +124,8 @@ def test_merge_hist_that_does_not_fit():
     for chain, path in (("gray,hist", "g.json"), ("gray,hist=bins=8", "b.json"), ("gray,hist=max=99", "m.json")):
         expect(0, "in/a.png", "-f", chain, "--no-output", "--merge-hist", path)
     for other in ("b.json", "m.json"):
-        expect(1, "--merge-hist", "no.json", "g.json", other, says=f"cannot add '{other}': it has u8, gray, .* and those before u8, gray, 256")
+        expect(1, "--merge-hist", "no.json", "g.json", other,
+               says=f"cannot add '{other}': it has u8, gray, .* and those before u8, gray, 256")
     check(not os.path.exists("no.json"), "something was written")
 
 
