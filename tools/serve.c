@@ -299,13 +299,16 @@ static bool await_input(void *user) {
 static void serve_lines(struct server *server) {
     struct line_reader reader = {.await = await_input, .user = server};
     pthread_mutex_lock(&server->lock);
-    for (struct worker *worker; (worker = await_worker(server));) {
+    while (await_worker(server)) {
         pthread_mutex_unlock(&server->lock);
         char *line = NULL;
         size_t length = 0;
         bool got = line_read(&reader, &line, &length);
         pthread_mutex_lock(&server->lock);
-        if (!got || server->ending || signals_caught()) { /* then a line may be a part of one */
+        /* Chosen only now: whoever did the job before is idle again, if its answer brought this one. On a signal there is none,
+         * for a line may be a part of one. */
+        struct worker *worker = got ? await_worker(server) : NULL;
+        if (!worker) {
             free(line);
             break;
         }

@@ -103,13 +103,22 @@ def test_bad_jobs_stop_nothing():
     check(not os.path.exists("o.png"), "a bad job wrote something")
 
 
+def test_jobs_one_by_one():
+    """A job that comes when nothing else is to be done has all threads."""
+    companion = Companion("-j3", "--device", "cpu")
+    devices = {companion.ask({"id": number, "in": "in.png", "out": "o.png"})["device"] for number in range(50)}
+    check(len(devices) == 1 and "3 threads" in next(iter(devices)), devices)
+    companion.end()
+
+
 def test_jobs_at_once():
     """A slow job does not hold up the others, whose answers come first."""
     os.mkfifo("slow.png")
-    companion = Companion("-j3", "-f", "gray")
+    companion = Companion("-j3", "-f", "gray", "--device", "cpu")
     companion.say({"id": "slow", "in": "slow.png", "out": "s.png"})
     answers = [companion.ask({"id": number, "in": "in.png", "out": f"{number}.png"}) for number in range(20)]
     check([answer["id"] for answer in answers] == list(range(20)), answers)
+    check(all("1 thread," in answer["device"] for answer in answers), "jobs beside another have more than one thread:", answers)
     write("slow.png", read("in.png"))
     check(companion.hear()["id"] == "slow", "the slow one has no answer")
     companion.end()
