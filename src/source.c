@@ -43,6 +43,13 @@ static const struct decoder *const decoders[] = {
 #endif
 };
 
+/* What other programs write and this build reads. */
+#ifdef IMGPIPE_WITH_CODECS
+#define CONVERT_TO "PNG"
+#else
+#define CONVERT_TO "PNM"
+#endif
+
 /* Kinds that are recognised so that they can be refused by name. Camera raw files come before TIFF, which they look like. */
 static const struct known {
     const char *what;
@@ -126,8 +133,8 @@ static const struct decoder *find_decoder(struct input *input, imgpipe_error *er
     const struct decoder *decoder = decoder_of(bytes, size, &known_as);
     if (decoder) return decoder;
     if (known_as) {
-        error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is %s, which is not supported; convert it to PNG first", name,
-                  known_as->what);
+        error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': it is %s, which is not supported; convert it to " CONVERT_TO " first",
+                  name, known_as->what);
         return NULL;
     }
     error_set(error, IMGPIPE_ERROR_INPUT,
