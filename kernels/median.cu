@@ -7,8 +7,8 @@
  *   7 x 7 to 15 x 15             median_tree.cuh: networks of tiles
  *   u8 from 17 x 17              median_slices.cuh: counts below thresholds
  *   u16, f32 from 17 to 31       median_planes.cuh: bit by bit, rows of windows in registers
- *   u16, f32 from 33 to 127      median_masks.cuh: the same in shared memory
- *   u16, f32 from 129            here: bit by bit, counting all samples anew
+ *   u16 from 33, f32 to 127      median_spread.cuh: the same with a window spread over several lanes
+ *   f32 from 129                 here: bit by bit, counting all samples anew
  *
  * 5 x 5. Bytes moved: each sample in and out once, and the rows that a block shares with the next once more through the L2 cache.
  * Operations of two 16-bit lanes for two results: 71, and as many of 32 bits for one result of f32. Floor: 470 Gpix/s, f32 235, by
@@ -225,7 +225,8 @@ static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const 
     case 15: return median_tree_cuda_15(stage, outside, tiles, count, stream);
     default:
         if (sizeof(typename P::sample) == 1) return median_slices_cuda(stage, outside, tiles, count, stream);
-        if (((const struct median_data *)stage->data)->size < 128) return median_planes_cuda(stage, outside, tiles, count, stream);
+        if (sizeof(typename P::sample) == 2 || ((const struct median_data *)stage->data)->size < 128)
+            return median_planes_cuda(stage, outside, tiles, count, stream);
         return median_bits_launch(stage, outside, tiles, count, stream);
     }
 }

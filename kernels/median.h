@@ -56,7 +56,7 @@ int median_tree_cuda_9(const imgpipe_stage *stage, int32_t outside, const imgpip
 int median_tree_cuda_11(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
 int median_tree_cuda_13(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
 int median_tree_cuda_15(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
-/* u16 and f32, sizes from 17 to 127. */
+/* u16 from 17, f32 from 17 to 127. */
 int median_planes_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
 /* u8, sizes from 9; `outside` is the sample of the constant border. */
 int median_slices_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);

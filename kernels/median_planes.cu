@@ -1,7 +1,5 @@
-/* The launchers of median_planes.cuh and median_masks.cuh. */
-#include "median_masks.cuh"
-
-#define MASKS_SHARED (224 * 1024) /* of a multiprocessor: blocks take it, or half of it */
+/* The launchers of median_planes.cuh and median_spread.cuh. */
+#include "median_spread.cuh"
 
 template <typename T, int SIZE>
 static int planes_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
@@ -31,24 +29,21 @@ static int planes_size(const imgpipe_stage *stage, int32_t outside, const imgpip
     }
 }
 
-/* As many warps as there is room for in half of a multiprocessor, or in all of it. */
-template <typename T, int WORDS>
-static int masks_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+template <typename T, int LANES, int ROWS, int WORDS>
+static int spread_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+    typedef spread_layout<LANES, ROWS, WORDS> L;
     const imgpipe_info *in = &stage->in;
     const struct window_image image = {in->width, in->height, in->format.channels, stage->border, (uint32_t)outside};
-    masks_layout<8 * (int)sizeof(T), WORDS> layout = {((const struct median_data *)stage->data)->size, 8};
-    const auto bytes = [&]() { return 4 * (layout.planes() + layout.warps * layout.masks()); };
-    while (layout.warps > 4 && bytes() > MASKS_SHARED / 2) layout.warps--;
-    if (bytes() > MASKS_SHARED / 2) layout.warps = 8;
-    while (layout.warps > 1 && bytes() > MASKS_SHARED) layout.warps--;
-    const int shared = bytes();
-    cudaError_t failed = cudaFuncSetAttribute(median_masks<T, WORDS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    const int size = ((const struct median_data *)stage->data)->size, rows = size < 128 ? 16 : 8;
+    const int shared = L::bytes(rows, 8 * (int)sizeof(T));
+    cudaError_t failed =
+        cudaFuncSetAttribute(median_spread<T, LANES, ROWS, WORDS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (failed != cudaSuccess) return (int)failed;
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
-        const int64_t blocks = (tile_rows(jobs.tile, n) + PLANES_ROWS - 1) / PLANES_ROWS;
+        const int64_t blocks = (tile_rows(jobs.tile, n) + rows - 1) / rows;
         const dim3 grid((unsigned)((in->width + 31) / 32 * image.channels), (unsigned)(blocks < 65535 ? blocks : 65535),
                         (unsigned)n);
-        median_masks<T, WORDS><<<grid, 32 * layout.warps, shared, stream>>>(jobs, image, layout.size, layout.warps);
+        median_spread<T, LANES, ROWS, WORDS><<<grid, SPREAD_THREADS, shared, stream>>>(jobs, image, size, rows);
     });
 }
 
@@ -57,9 +52,16 @@ static int median_planes_any(const imgpipe_stage *stage, int32_t outside, const 
                              cudaStream_t stream) {
     const int size = ((const struct median_data *)stage->data)->size;
     if (size < 32) return planes_size<T>(stage, outside, tiles, count, stream);
-    if (size < 64) return masks_launch<T, 2>(stage, outside, tiles, count, stream);
-    if (size < 96) return masks_launch<T, 3>(stage, outside, tiles, count, stream);
-    return masks_launch<T, 4>(stage, outside, tiles, count, stream);
+    if (size <= 40) return spread_launch<T, 4, 10, 2>(stage, outside, tiles, count, stream);
+    if (size <= 52) return spread_launch<T, 4, 13, 2>(stage, outside, tiles, count, stream);
+    if (size <= 63) return spread_launch<T, 4, 16, 2>(stage, outside, tiles, count, stream);
+    if (size <= 95) return spread_launch<T, 8, 12, 3>(stage, outside, tiles, count, stream);
+    if (size <= 127) return spread_launch<T, 16, 8, 4>(stage, outside, tiles, count, stream);
+    if constexpr (sizeof(T) == 2) {
+        if (size <= 191) return spread_launch<T, 32, 6, 6>(stage, outside, tiles, count, stream);
+        return spread_launch<T, 32, 8, 8>(stage, outside, tiles, count, stream);
+    }
+    return (int)cudaErrorInvalidValue; /* f32 has a method of its own there */
 }
 
 int median_planes_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream) {

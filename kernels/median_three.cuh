@@ -1,4 +1,4 @@
-/* Medians of 3 x 3 samples on CUDA devices, straight from global memory. A thread walks down a strip of 16 bytes, four rows at a
+/* Medians of 3 x 3 samples on CUDA devices, straight from global memory. A thread walks down a strip of 16 bytes, a few rows at a
  * time, and has the samples beside its own from the lanes beside it. Channels stay interleaved: a neighbour is CHANNELS samples
  * away.
  *
@@ -9,7 +9,6 @@
 #define MEDIAN_THREE_CUH
 #include "median_key.cuh"
 
-#define THREE_ROWS 4 /* at a time */
 #define THREE_THREADS 128
 
 /* Rows lie in registers: MARGIN words of the left neighbour, four of the thread's own, MARGIN of the right neighbour. at() makes
@@ -17,7 +16,7 @@
 template <typename T, int CHANNELS> struct three_row;
 
 template <int CHANNELS> struct three_row<uint8_t, CHANNELS> {
-    static const int margin = 1, keys = 8;
+    static const int margin = 1, keys = 8, rows = 4;
     static __device__ __forceinline__ uint32_t convert(uint32_t word) { return word; }
     /* A byte stands in both halves of its lane, which saves clearing one. */
     static __device__ __forceinline__ uint32_t at(const uint32_t (&row)[4 + 2 * margin], int i) {
@@ -33,7 +32,7 @@ template <int CHANNELS> struct three_row<uint8_t, CHANNELS> {
 };
 
 template <int CHANNELS> struct three_row<uint16_t, CHANNELS> {
-    static const int margin = (CHANNELS + 1) / 2, keys = 4;
+    static const int margin = (CHANNELS + 1) / 2, keys = 4, rows = 2;
     static __device__ __forceinline__ uint32_t convert(uint32_t word) { return word; }
     static __device__ __forceinline__ uint32_t at(const uint32_t (&row)[4 + 2 * margin], int i) {
         const int place = i + 2 * margin;
@@ -46,7 +45,7 @@ template <int CHANNELS> struct three_row<uint16_t, CHANNELS> {
 };
 
 template <int CHANNELS> struct three_row<float, CHANNELS> {
-    static const int margin = CHANNELS, keys = 4;
+    static const int margin = CHANNELS, keys = 4, rows = 2;
     /* Keys of their own: adding zero makes -0 to +0 and every NaN to 0x7fffffff (PTX ISA, add), which is the greatest; then
      * negative numbers have all bits but the sign inverted. */
     static __device__ __forceinline__ uint32_t convert(uint32_t word) {
@@ -81,17 +80,20 @@ template <typename T> static __device__ __noinline__ void three_store_some(T *ro
     window_store_chunk<T>(row, s, length, words);
 }
 
-/* COUNT rows from row y on into registers, for the strip from sample s on; `inside` where the strip ends inside the row. What is
- * computed of y is the same for the whole block, and done once a warp. */
+/* What a lane reads of COUNT rows: its strip, and the samples beside the strips of the first and the last lane of a warp. */
+template <typename T, int CHANNELS, int COUNT> struct three_words {
+    uint4 own[COUNT];
+    uint32_t beside[COUNT][three_row<T, CHANNELS>::margin];
+};
+
+/* Reads COUNT rows from row y on, of the strip from sample s on; `inside` where the strip ends inside the row. What is computed of
+ * y is the same for the whole block, and done once a warp. */
 template <typename T, int CHANNELS, int COUNT>
-static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, const window_image &image, int64_t s, bool inside,
-                                                  int64_t y, int lane, uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin]) {
-    typedef three_row<T, CHANNELS> R;
-    const int span = 16 / (int)sizeof(T), per_word = 4 / (int)sizeof(T), margin = R::margin;
+static __device__ __forceinline__ void three_read(const imgpipe_tile &tile, const window_image &image, int64_t s, bool inside,
+                                                  int64_t y, int lane, three_words<T, CHANNELS, COUNT> &words) {
+    const int span = 16 / (int)sizeof(T), per_word = 4 / (int)sizeof(T), margin = three_row<T, CHANNELS>::margin;
     const int64_t length = image.width * CHANNELS, side = lane ? s + span : s - margin * per_word;
-    const bool outer = lane == 0 || lane == 31;
     const T *from[COUNT];
-    uint32_t beside[COUNT][margin];
     bool all = true;
 #pragma unroll
     for (int j = 0; j < COUNT; j++) {
@@ -103,41 +105,49 @@ static __device__ __forceinline__ void three_load(const imgpipe_tile &tile, cons
     }
     if (all && inside) {
 #pragma unroll
+        for (int j = 0; j < COUNT; j++) words.own[j] = *(const uint4 *)(from[j] + s);
+    } else {
+#pragma unroll
         for (int j = 0; j < COUNT; j++) {
-            const uint4 own = *(const uint4 *)(from[j] + s);
-            rows[j][margin] = own.x, rows[j][margin + 1] = own.y, rows[j][margin + 2] = own.z, rows[j][margin + 3] = own.w;
+            uint32_t own[4];
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                own[k] = s < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], s + k * per_word) : 0;
+            words.own[j] = make_uint4(own[0], own[1], own[2], own[3]);
         }
+    }
+    if (lane > 0 && lane < 31) return;
+    if (all && side >= 0 && side + margin * per_word <= length) {
+#pragma unroll
+        for (int j = 0; j < COUNT; j++)
+#pragma unroll
+            for (int k = 0; k < margin; k++) words.beside[j][k] = *(const uint32_t *)(from[j] + side + k * per_word);
     } else {
 #pragma unroll
         for (int j = 0; j < COUNT; j++)
 #pragma unroll
-            for (int k = 0; k < 4; k++)
-                rows[j][margin + k] = s < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], s + k * per_word) : 0;
+            for (int k = 0; k < margin; k++)
+                words.beside[j][k] =
+                    side < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], side + k * per_word) : 0;
     }
-    if (outer) {
-        if (all && side >= 0 && side + margin * per_word <= length) {
-#pragma unroll
-            for (int j = 0; j < COUNT; j++)
-#pragma unroll
-                for (int k = 0; k < margin; k++) beside[j][k] = *(const uint32_t *)(from[j] + side + k * per_word);
-        } else {
-#pragma unroll
-            for (int j = 0; j < COUNT; j++)
-#pragma unroll
-                for (int k = 0; k < margin; k++)
-                    beside[j][k] = side < length + 4 * CHANNELS ? three_fetch<T, CHANNELS>(image, from[j], side + k * per_word) : 0;
-        }
-    }
+}
+
+/* Puts together what the lanes have read. */
+template <typename T, int CHANNELS, int COUNT>
+static __device__ __forceinline__ void three_join(const three_words<T, CHANNELS, COUNT> &words, int lane,
+                                                  uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin]) {
+    typedef three_row<T, CHANNELS> R;
+    const int margin = R::margin;
     __syncwarp();
 #pragma unroll
     for (int j = 0; j < COUNT; j++) {
-#pragma unroll
-        for (int k = 0; k < 4; k++) rows[j][margin + k] = R::convert(rows[j][margin + k]);
+        rows[j][margin] = R::convert(words.own[j].x), rows[j][margin + 1] = R::convert(words.own[j].y);
+        rows[j][margin + 2] = R::convert(words.own[j].z), rows[j][margin + 3] = R::convert(words.own[j].w);
 #pragma unroll
         for (int k = 0; k < margin; k++) {
             const uint32_t left = __shfl_up_sync(0xffffffffu, rows[j][4 + k], 1);
             const uint32_t right = __shfl_down_sync(0xffffffffu, rows[j][margin + k], 1);
-            const uint32_t other = outer ? R::convert(beside[j][k]) : 0;
+            const uint32_t other = R::convert(words.beside[j][k]);
             rows[j][k] = lane == 0 ? other : left;
             rows[j][margin + 4 + k] = lane == 31 ? other : right;
         }
@@ -171,7 +181,7 @@ static __device__ __forceinline__ void three_results(const typename P::key *low,
     }
 }
 
-/* THREE_ROWS rows of results from two more rows of samples. */
+/* R::rows rows of results from two more rows of samples. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void three_rows(const uint32_t (*rows)[4 + 2 * three_row<T, CHANNELS>::margin], uint32_t minus,
                                                   uint4 *out) {
@@ -180,7 +190,7 @@ static __device__ __forceinline__ void three_rows(const uint32_t (*rows)[4 + 2 *
     typedef typename P::key key;
     const int columns = R::keys + 2 * CHANNELS;
 #pragma unroll
-    for (int y = 0; y < THREE_ROWS; y += 2) {
+    for (int y = 0; y < R::rows; y += 2) {
         key p[columns], q[columns];
         uint32_t sum[columns];
 #pragma unroll
@@ -208,29 +218,36 @@ template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(THREE_THREADS, CHANNELS < 3 ? 5 : 4)
     median_three(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct window_image image, int rows,
                  uint32_t minus) {
-    const int lane = (int)threadIdx.x % 32, width = 4 + 2 * three_row<T, CHANNELS>::margin, span = window_chunk<T>::samples;
+    const int lane = (int)threadIdx.x % 32, width = 4 + 2 * three_row<T, CHANNELS>::margin;
+    const int span = window_chunk<T>::samples, count = three_row<T, CHANNELS>::rows;
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     const int64_t s = ((int64_t)blockIdx.x * THREE_THREADS + threadIdx.x) * span, length = image.width * CHANNELS;
     const bool inside = s + span <= length;
     for (int64_t first = tile.out_rect.y0 + (int64_t)blockIdx.y * rows; first < tile.out_rect.y1;
          first += (int64_t)gridDim.y * rows) {
         const int64_t last = min(first + rows, tile.out_rect.y1);
-        uint32_t in[THREE_ROWS + 2][width];
-        three_load<T, CHANNELS, 2>(tile, image, s, inside, first - 1, lane, in + THREE_ROWS);
+        uint32_t in[count + 2][width];
+        three_words<T, CHANNELS, 2> above = {};
+        three_words<T, CHANNELS, count> next = {};
+        three_read(tile, image, s, inside, first - 1, lane, above);
+        three_read(tile, image, s, inside, first + 1, lane, next);
+        three_join(above, lane, in + count);
 #pragma unroll 1
-        for (int64_t y = first; y < last; y += THREE_ROWS) {
-            uint4 out[THREE_ROWS];
+        for (int64_t y = first; y < last; y += count) {
+            uint4 out[count];
 #pragma unroll
-            for (int k = 0; k < width; k++) in[0][k] = in[THREE_ROWS][k], in[1][k] = in[THREE_ROWS + 1][k];
-            three_load<T, CHANNELS, THREE_ROWS>(tile, image, s, inside, y + 1, lane, in + 2);
+            for (int k = 0; k < width; k++) in[0][k] = in[count][k], in[1][k] = in[count + 1][k];
+            three_join(next, lane, in + 2);
+            if (y + count < last)
+                three_read(tile, image, s, inside, y + count + 1, lane, next); /* on their way while these are done */
             three_rows<T, CHANNELS>(in, minus, out);
             if (inside) {
 #pragma unroll
-                for (int j = 0; j < THREE_ROWS; j++)
+                for (int j = 0; j < count; j++)
                     if (y + j < last) *(uint4 *)(tile_out<T>(tile, y + j) + s) = out[j];
             } else if (s < length) {
 #pragma unroll
-                for (int j = 0; j < THREE_ROWS; j++)
+                for (int j = 0; j < count; j++)
                     if (y + j < last) three_store_some<T>(tile_out<T>(tile, y + j), s, length, out[j]);
             }
         }
