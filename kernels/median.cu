@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(MEDIAN_THREADS)
     }
 }
 
-/* Larger windows. */
+/* f32 in windows too large for all other methods. */
 
 /* What all threads of a launch share; the size of the image is that of the stage's input. */
 struct median_launch {
@@ -110,67 +110,38 @@ struct median_launch {
     int32_t outside; /* key of the constant border */
 };
 
-static __device__ __forceinline__ int32_t key_of(uint16_t v) {
-    return v;
-}
-static __device__ __forceinline__ int32_t key_of(float v) {
-    return median_key(v);
-}
-static __device__ __forceinline__ void put_key(uint16_t *to, int32_t key) {
-    *to = (uint16_t)key;
-}
-static __device__ __forceinline__ void put_key(float *to, int32_t key) {
-    *to = median_from_key(key);
-}
-
-/* Row y as the border continues it; NULL outside with the constant border. */
-template <typename T>
-static __device__ __forceinline__ const T *window_row(const struct median_launch &launch, const imgpipe_tile &tile, int64_t y) {
-    const int64_t row = border_index(launch.border, y, launch.height);
-    return row < 0 ? (const T *)0 : tile_in<T>(tile, row);
-}
-
-/* The sample of column x in a row, as the border continues it; -1 outside with the constant border. */
-static __device__ __forceinline__ int64_t window_column(const struct median_launch &launch, int64_t x, int channel) {
-    const int64_t column = border_index(launch.border, x, launch.width);
-    return column < 0 ? -1 : column * launch.channels + channel;
-}
-
-template <typename T> static __device__ __forceinline__ int32_t window_key(const T *row, int64_t at, int32_t outside) {
-    return row && at >= 0 ? key_of(row[at]) : outside;
-}
-
 /* How many keys of the window around column x, row y are below `limit`. Keys are taken as unsigned, in the same order. */
-template <typename T>
 static __device__ int window_below(const struct median_launch &launch, const imgpipe_tile &tile, int64_t x, int64_t y, int channel,
-                                   uint32_t flip, uint32_t limit) {
+                                   uint32_t limit) {
     const int radius = launch.size / 2;
     int below = 0;
     for (int j = -radius; j <= radius; j++) {
-        const T *row = window_row<T>(launch, tile, y + j);
-        for (int k = -radius; k <= radius; k++)
-            below += ((uint32_t)window_key(row, window_column(launch, x + k, channel), launch.outside) ^ flip) < limit;
+        const int64_t row = window_index(launch.border, y + j, launch.height);
+        const float *from = row < 0 ? (const float *)0 : tile_in<float>(tile, row);
+        for (int k = -radius; k <= radius; k++) {
+            const int64_t column = window_index(launch.border, x + k, launch.width);
+            const int32_t key = from && column >= 0 ? median_key(from[column * launch.channels + channel]) : launch.outside;
+            below += ((uint32_t)key ^ 0x80000000u) < limit;
+        }
     }
     return below;
 }
 
 /* The median is the greatest value that no more than half of the samples are below: found from its highest bit on. */
-template <typename T>
 static __global__ void median_bits(const __grid_constant__ struct tile_jobs jobs,
                                    const __grid_constant__ struct median_launch launch) {
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     const int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (x >= launch.width * launch.channels) return;
     const int half = launch.size * launch.size / 2, channel = (int)(x % launch.channels);
-    const uint32_t flip = sizeof(T) == 4 ? 0x80000000u : 0u; /* float keys are signed */
     for (int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y; y < tile.out_rect.y1;
          y += (int64_t)gridDim.y * blockDim.y) {
         uint32_t median = 0;
-        for (int bit = 8 * (int)sizeof(T) - 1; bit >= 0; bit--) {
+        for (int bit = 31; bit >= 0; bit--) {
             const uint32_t limit = median | 1u << bit;
-            if (window_below<T>(launch, tile, x / launch.channels, y, channel, flip, limit) <= half) median = limit;
+            if (window_below(launch, tile, x / launch.channels, y, channel, limit) <= half) median = limit;
         }
-        put_key(tile_out<T>(tile, y) + x, (int32_t)(median ^ flip));
+        tile_out<float>(tile, y)[x] = median_from_key((int32_t)(median ^ 0x80000000u));
     }
 }
 
@@ -185,10 +156,7 @@ static int median_bits_launch(const imgpipe_stage *stage, int32_t outside, const
         const int64_t blocks = (tile_rows(jobs.tile, n) + threads.y - 1) / threads.y;
         const dim3 grid((unsigned)((samples + threads.x - 1) / threads.x), (unsigned)(blocks < 65535 ? blocks : 65535),
                         (unsigned)n);
-        switch (in->format.type) {
-        case IMGPIPE_U16: median_bits<uint16_t><<<grid, threads, 0, stream>>>(jobs, launch); break;
-        default: median_bits<float><<<grid, threads, 0, stream>>>(jobs, launch); break;
-        }
+        median_bits<<<grid, threads, 0, stream>>>(jobs, launch);
     });
 }
 
