@@ -5,8 +5,8 @@
  * TREE_COLUMNS apart. It puts the keys of all windows into shared memory, sorts every column of every pair of rows, joins them by
  * fours, and then each thread makes a tile of 4 x 2 keys in registers.
  *
- * Bytes moved: in (1 + (SIZE - 1) / 16) (1 + (SIZE - 1) / 128) times, all but the first from the L2 cache, and out once. Operations for a
- * key, which is two results of u8 and u16, and floor by them at 64 a clock and multiprocessor of an H200; measured there, Gpix/s:
+ * Bytes moved: in (1 + (SIZE - 1) / 16) (1 + (SIZE - 1) / 128) times, all but the first from the L2 cache, and out once. Operations
+ * for a key, which is two results of u8 and u16, and floor by them at 64 a clock and multiprocessor of an H200; measured there, Gpix/s:
  *   7 x 7    60 operations, 279   u8 186    u16 185    f32 86
  *   9 x 9    103, 163             116       115        58
  *   11 x 11  139, 120             87        86
