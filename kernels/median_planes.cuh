@@ -8,8 +8,8 @@
  *
  * A thread makes two results, one below the other. Bytes moved: (1 + (SIZE - 1) / 32)^2 times in, mostly from the L2 cache, and
  * once out. Operations for each result and bit: about 5 SIZE; bits in which all samples of a block agree cost nothing, and the
- * search ends when each lane has one candidate left. Floor for 31 x 31 and 16 bits: 6.4 Gpix/s. Measured on an H200, random / natural
- * content: u16 25 x 25 7.0 / 6.8, 31 x 31 5.4 / 5.3; f32 31 x 31 4.3 / 4.5 Gpix/s. */
+ * search ends when each lane has one candidate left. Floor for 31 x 31 and 16 bits: 6.4 Gpix/s. Measured on an H200, random /
+ * natural content: u16 25 x 25 7.0 / 6.8, 31 x 31 5.4 / 5.3; f32 31 x 31 4.3 / 4.5 Gpix/s. */
 #ifndef MEDIAN_PLANES_CUH
 #define MEDIAN_PLANES_CUH
 #include "median_key.cuh"
