@@ -16,7 +16,7 @@
 template <typename T, int CHANNELS> struct three_row;
 
 template <int CHANNELS> struct three_row<uint8_t, CHANNELS> {
-    static const int margin = 1, keys = 8, rows = 4;
+    static const int margin = 1, keys = 8, rows = CHANNELS < 3 ? 2 : 4;
     static __device__ __forceinline__ uint32_t convert(uint32_t word) { return word; }
     /* A byte stands in both halves of its lane, which saves clearing one. */
     static __device__ __forceinline__ uint32_t at(const uint32_t (&row)[4 + 2 * margin], int i) {
@@ -215,7 +215,7 @@ static __device__ __forceinline__ void three_rows(const uint32_t (*rows)[4 + 2 *
 
 /* A block makes `rows` rows of a strip of as many chunks as it has threads. */
 template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(THREE_THREADS, CHANNELS < 3 ? 5 : 4)
+static __global__ void __launch_bounds__(THREE_THREADS, CHANNELS < 3 ? 6 : 4)
     median_three(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct window_image image, int rows,
                  uint32_t minus) {
     const int lane = (int)threadIdx.x % 32, width = 4 + 2 * three_row<T, CHANNELS>::margin;
