@@ -18,7 +18,7 @@ static int three_launch(const imgpipe_stage *stage, int32_t outside, const imgpi
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t strips = in->width * image.channels / (32 * window_chunk<T>::samples) + 1;
         int rows = THREE_STRIP;
-        while (rows > 4 && strips * tile_rows(jobs.tile, n) * n / rows < 132 * 48) rows /= 2;
+        while (rows > 4 && strips * tile_rows(jobs.tile, n) * n / rows < 48 * tile_multiprocessors()) rows /= 2;
         switch (image.channels) {
         case 1: three_grid<T, 1>(jobs, n, image, rows, stream); break;
         case 2: three_grid<T, 2>(jobs, n, image, rows, stream); break;
