@@ -20,27 +20,39 @@ static double height_at(const struct chart_point *p, double x) {
     return dx > 0 ? p[0].y + (p[1].y - p[0].y) * ((x - p[0].x) / dx) : p[1].y;
 }
 
+/* A sample under a colour whose share is in 255ths. */
+static uint8_t filled(uint8_t sample, uint8_t colour, int share) {
+    int factor = 255 * 255 - share * (255 - colour);
+    return (uint8_t)((sample * factor + 255 * 255 / 2) / (255 * 255));
+}
+
 void chart_fill(const struct chart_plot *plot, const struct chart_point *points, int64_t count, struct chart_rgb colour,
                 int strength) {
     int64_t at = 0;
+    uint8_t whole[3][256]; /* what becomes of samples that are covered wholly */
+    for (int c = 0; c < 3; c++)
+        for (int v = 0; v < 256; v++) whole[c][v] = filled((uint8_t)v, colour.rgb[c], strength);
     for (int64_t column = 0; column < plot->width; column++) {
-        double heights[SAMPLES], most = 0;
+        double heights[SAMPLES], most = 0, least = (double)plot->height;
         for (int s = 0; s < SAMPLES; s++) {
             double x = (double)column + (s + 0.5) / SAMPLES;
             while (at + 2 < count && points[at + 1].x <= x) at++;
             bool covered = x >= points[0].x && x <= points[count - 1].x;
             heights[s] = covered ? height_at(points + at, x) : 0;
             most = heights[s] > most ? heights[s] : most;
+            least = heights[s] < least ? heights[s] : least;
         }
-        for (int64_t row = 0; row < plot->height && (double)row < most; row++) {
+        int64_t row = 0;
+        for (; (double)(row + 1) <= least; row++) {
+            uint8_t *pixel = plot_pixel(plot, column, row);
+            for (int c = 0; c < 3; c++) pixel[c] = whole[c][pixel[c]];
+        }
+        for (; row < plot->height && (double)row < most; row++) {
             double cover = 0;
             for (int s = 0; s < SAMPLES; s++) cover += clamp01(heights[s] - (double)row);
             int share = (int)(cover / SAMPLES * strength + 0.5);
             uint8_t *pixel = plot_pixel(plot, column, row);
-            for (int c = 0; c < 3; c++) {
-                int factor = 255 * 255 - share * (255 - colour.rgb[c]);
-                pixel[c] = (uint8_t)((pixel[c] * factor + 255 * 255 / 2) / (255 * 255));
-            }
+            for (int c = 0; c < 3; c++) pixel[c] = filled(pixel[c], colour.rgb[c], share);
         }
     }
 }

@@ -30,13 +30,12 @@ static int64_t window_rows(const struct pass *pass, int k) {
     return most + 1;
 }
 
-/* Rows of a bare image have no padding and no slack: point operations, which read a row and nothing beside it, take them as they
- * are, for all others each worker copies them into a ring. */
+/* Rows of a bare image have no padding and no slack: point operations and gathers, which read a row and nothing beside it, take
+ * them as they are, for all others each worker copies them into a ring. */
 static bool copies_rows(const struct backend_pass *bp) {
     const struct pass *pass = bp->io.pass;
     if (!bp->io.bare) return false;
-    return pass->node_count == 0 || pass->nodes[0].kind == NODE_LOCAL || pass->edges[0].gather_count > 0 ||
-           !layout_plain(pass->edges[0].info.format, bp->io.in_layout);
+    return (pass->node_count > 0 && pass->nodes[0].kind == NODE_LOCAL) || !layout_plain(pass->edges[0].info.format, bp->io.in_layout);
 }
 
 void worker_ends(const struct backend_pass *bp, struct worker *worker) {

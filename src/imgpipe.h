@@ -566,8 +566,8 @@ typedef struct imgpipe_stage imgpipe_stage;
  * filter that reads `r` rows up and down it is in[i] … in[i + 2r]. Each pointer is the row's
  * column 0; columns from need().x0 to need().x1 may be read, the border is filled in; rows above and below the image
  * are pointers to the right row. Up to IMGPIPE_ROW_SLACK bytes further on either side may be read (what is there is
- * undefined), none may be written. Rows start at addresses that are multiples of IMGPIPE_ROW_ALIGN where the
- * engine made them, of the sample size otherwise. */
+ * undefined; a gather must not read it), none may be written. Rows start at addresses that are multiples of
+ * IMGPIPE_ROW_ALIGN where the engine made them, of the sample size otherwise. */
 typedef struct imgpipe_rows {
     const void *const *in;
     void *const *out;
