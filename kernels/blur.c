@@ -6,6 +6,9 @@
 #include "blur.h"
 #include "pixel.h"
 #include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 /* pixel_u8() and pixel_u16() in a form without branches. Clamping before the conversion gives the same: the limits are
  * whole numbers, what is cut is not negative, so that truncation is floor, and a NaN fails the first comparison. */
@@ -51,6 +54,9 @@ typedef void (*store_function)(const float *restrict sum, void *out, int64_t cou
 static const load_function loads[2][3] = {{load_u8, load_u16, load_f32}, {load_alpha_u8, load_alpha_u16, load_alpha_f32}};
 static const store_function stores[2][3] = {{store_u8, store_u16, store_f32}, {store_alpha_u8, store_alpha_u16, store_alpha_f32}};
 
+#if defined(__AVX2__) && defined(__FMA__)
+#include "blur_sums.h"
+#else
 /* acc[s] (or, for the first taps of a group, nothing) and then `taps` taps of source[s + k step]. `taps` is constant in
  * each call, `count` a multiple of 64. */
 static inline __attribute__((always_inline)) void taps_of(float *restrict acc, const float *source, int64_t step, const float *w,
@@ -103,6 +109,18 @@ static void sum_taps(float *restrict total, float *restrict group, const float *
     }
 }
 
+/* As in blur_sums.h. */
+static void sums_down(float *upper, float *lower, float *group, const float *x, int64_t step, const float *w, int taps,
+                      int64_t count) {
+    sum_taps(upper, group, x, step, w, taps, count);
+    sum_taps(lower, group, x + step, step, w, taps, count);
+}
+
+static void sums_along(float *total, float *group, const float *x, int step, const float *w, int taps, int64_t count) {
+    sum_taps(total, group, x, step, w, taps, count);
+}
+#endif
+
 /* Buffers of one call; see struct blur_layout. */
 struct blur_scratch {
     float *source, *vertical, *sum, *group;
@@ -124,9 +142,13 @@ static void blur_vertical(const imgpipe_stage *stage, const void *const *in, int
             load((const char *)in[k] + (at + s) * sample, to, n, channels);
             if (n < BLUR_LANES) memset(to + n, 0, (size_t)(BLUR_LANES - n) * sizeof(float));
         }
-        for (int i = 0; i < rows; i++)
-            sum_taps(scratch->vertical + i * layout->vertical_row + s, scratch->group, scratch->source + (int64_t)i * BLUR_LANES,
-                     BLUR_LANES, plan->wy, taps, BLUR_LANES);
+        /* There is room for the row more of an odd count. */
+        if (rows % 2) memset(scratch->source + (int64_t)(taps - 1 + rows) * BLUR_LANES, 0, BLUR_LANES * sizeof(float));
+        for (int i = 0; i < rows; i += 2) {
+            float *upper = scratch->vertical + i * layout->vertical_row + s;
+            sums_down(upper, upper + layout->vertical_row, scratch->group, scratch->source + (int64_t)i * BLUR_LANES, BLUR_LANES,
+                      plan->wy, taps, BLUR_LANES);
+        }
     }
 }
 
@@ -152,8 +174,8 @@ static void blur_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
             int64_t block = width - at < layout.block ? width - at : layout.block;
             blur_vertical(stage, rows->in + y, n, at - halo, block + 2 * halo, &layout, &scratch);
             for (int i = 0; i < n; i++) {
-                sum_taps(scratch.sum, scratch.group, scratch.vertical + i * layout.vertical_row, channels, plan->wx,
-                         2 * plan->rx + 1, (block + 63) & ~(int64_t)63);
+                sums_along(scratch.sum, scratch.group, scratch.vertical + i * layout.vertical_row, channels, plan->wx,
+                           2 * plan->rx + 1, (block + 63) & ~(int64_t)63);
                 store(scratch.sum, (char *)rows->out[y + i] + at * sample, block, channels);
             }
         }

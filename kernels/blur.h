@@ -60,7 +60,7 @@ struct blur_plan {
  * BLUR_LANES samples of the input become float32 in `source`, their sums over rows go to `vertical`, and the sums over
  * columns of one row to `sum`. Counts are in floats; `total` is bytes of scratch. */
 #define BLUR_ROWS 16
-#define BLUR_LANES 256
+#define BLUR_LANES 192 /* whole pixels of any number of channels */
 struct blur_layout {
     int64_t block, source, vertical_row, sum, total;
 };
