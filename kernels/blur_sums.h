@@ -1,5 +1,6 @@
-/* Weighted sums of float32 in the order of the second definition of blur.h, with the sums in registers. Included by blur.c where there are
- * vectors and a fused multiply-add; sum_taps() does the same for any processor. A group's first product is rounded by itself, as there. */
+/* Weighted sums of float32 in the order of the second definition of blur.h, with the sums in registers. Included by blur.c where there
+ * are vectors and a fused multiply-add; sum_taps() does the same for any processor. A group's first product is rounded by itself, as
+ * there. */
 #if defined(__AVX512F__)
 typedef __m512 floats;
 #define FLOATS 16
