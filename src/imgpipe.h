@@ -43,6 +43,9 @@ typedef enum imgpipe_status {
     IMGPIPE_ERROR_INTERNAL   /* a fault of imgpipe's own */
 } imgpipe_status;
 
+/* The kind of trouble in a few words, such as "the output cannot be written", for programs that show no message; any thread. */
+IMGPIPE_API const char *imgpipe_status_text(imgpipe_status status);
+
 /* What went wrong in one call. `message` is one line in the form "what: why; what to do", without a newline.
  * `place` and `length` mark the faulty bytes of the chain's text, or are -1 and 0. */
 typedef struct imgpipe_error {

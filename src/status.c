@@ -85,3 +85,18 @@ const char *text_format(imgpipe_format format, char buf[64]) {
         snprintf(buf, 64, "%s %d-channel%s", type, colors, tail);
     return buf;
 }
+
+const char *imgpipe_status_text(imgpipe_status status) {
+    static const char *const texts[] = {
+        [IMGPIPE_OK] = "no error",
+        [IMGPIPE_ERROR_ARGUMENT] = "a wrong argument",
+        [IMGPIPE_ERROR_INPUT] = "the input cannot be read",
+        [IMGPIPE_ERROR_OUTPUT] = "the output cannot be written",
+        [IMGPIPE_ERROR_MEMORY] = "memory is too small",
+        [IMGPIPE_ERROR_DEVICE] = "the device is absent, lost or out of memory",
+        [IMGPIPE_ERROR_CANCELLED] = "cancelled",
+        [IMGPIPE_ERROR_INTERNAL] = "a fault of imgpipe's own",
+    };
+    int index = (int)status;
+    return index >= 0 && index < (int)(sizeof texts / sizeof *texts) ? texts[index] : "no status of imgpipe";
+}

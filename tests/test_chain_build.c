@@ -156,7 +156,16 @@ static void places(void) {
     imgpipe_chain_free(&chain), imgpipe_context_free(&context);
 }
 
+/* Each status has words of its own, and a number that is none does no harm. */
+static void statuses(void) {
+    for (int i = IMGPIPE_OK; i <= IMGPIPE_ERROR_INTERNAL + 1; i++)
+        for (int k = -1; k < i; k++)
+            CHECK(strcmp(imgpipe_status_text((imgpipe_status)i), imgpipe_status_text((imgpipe_status)k)) != 0 ||
+                  (i > IMGPIPE_ERROR_INTERNAL && k < 0));
+}
+
 int main(void) {
+    statuses();
     canonical();
     built();
     if (setlocale(LC_ALL, "de_DE.UTF-8")) built(); /* a decimal comma, where that locale is installed */
