@@ -57,7 +57,7 @@ static imgpipe_status open_source(struct job *job, const char *path, imgpipe_err
     struct input *input;
     imgpipe_status failed = input_open(path, &job->context->cancel, &input, error);
     if (failed) return failed;
-    struct source_options options = {.log = &job->context->log, .max_pixels = job->options->max_pixels, .memory = job->context->memory,
+    struct source_options options = {.log = job_log(job), .max_pixels = job->options->max_pixels, .memory = job->context->memory,
                                      .page = job->options->page, .alpha = job->options->alpha,
                                      .allow_truncated = job->options->allow_truncated, .isa = job->context->isa};
     return source_open(input, &options, &job->source, error);
@@ -68,7 +68,7 @@ static imgpipe_status carry_metadata(struct job *job, imgpipe_error *error) {
     const struct plan *plan = job->plan;
     struct carry carry = {.in = plan->in, .out = plan->out, .changed = plan->changed, .chart = plan->chart, .turned = plan->turned,
                           .strip = job->options->strip, .carries = job->encoder->carries, .kind = job->encoder->info.name,
-                          .log = &job->context->log};
+                          .log = job_log(job)};
     if (metadata_carry(&job->source->metadata, &carry)) return IMGPIPE_OK;
     return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for what the file says beside its pixels; free some");
 }
@@ -86,7 +86,7 @@ static imgpipe_status open_sink(struct job *job, const char *path, imgpipe_error
     /* How the input was stored says something to an output of the same kind only. */
     bool same = job->source->codec && strcmp(job->source->codec, job->encoder->info.name) == 0;
     int sampling = job->options->subsampling;
-    struct sink_options options = {.log = &job->context->log,
+    struct sink_options options = {.log = job_log(job),
                                    .isa = job->context->isa, .level = job->options->level < 0 ? 4 : job->options->level,
                                    .quality = job->options->quality ? job->options->quality : 90,
                                    .subsampling = sampling ? sampling : same && job->source->storage.subsampling == 420 ? 420 : 444,
@@ -146,6 +146,7 @@ static imgpipe_status run_one(struct job *job, const imgpipe_chain *chain, const
     if (!failed && out) failed = open_sink(job, out, error);
     if (failed) return failed;
     job->source->options.several = takes_several(job);
+    log_hold_end(&job->hold, true);
     return job_run(job, report, error);
 }
 
@@ -174,12 +175,17 @@ imgpipe_status imgpipe_run_file(imgpipe_context *context, const imgpipe_chain *c
     if (!failed && !in) failed = error_set(error, IMGPIPE_ERROR_ARGUMENT, "no input was named");
     if (!failed && out) failed = find_encoder(&job, out, error);
     if (report) job_clear_report(report);
-    if (!failed) failed = open_source(&job, in, error);
+    if (!failed) {
+        log_hold_begin(&job.hold, &context->log);
+        job.log = &job.hold.log;
+        failed = open_source(&job, in, error);
+    }
     if (!failed) failed = run_one(&job, chain, in, out, report, error);
     while (!failed && job.source->more) {
         failed = next_image(&job, error);
         if (!failed) failed = run_one(&job, chain, in, out, report, error);
     }
+    log_hold_end(&job.hold, false);
     return job_end(&job, failed, report, error);
 }
 

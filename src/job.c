@@ -38,13 +38,15 @@ imgpipe_status job_check(const imgpipe_context *context, const imgpipe_run_optio
     return IMGPIPE_OK;
 }
 
+const struct log *job_log(const struct job *job) { return job->log ? job->log : &job->context->log; }
+
 uint64_t job_memory(const struct job *job) {
     uint64_t all = job->context->memory, held = job->source ? job->source->held : 0;
     return all > held ? all - held : 1;
 }
 
 struct plan_options job_plan_options(const struct job *job, bool no_output) {
-    struct plan_options options = {.log = &job->context->log,
+    struct plan_options options = {.log = job_log(job),
                                    .isa = job->context->isa,
                                    .threads = tasks_threads(job->context->tasks),
                                    .depth = job->options->depth,

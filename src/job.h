@@ -15,7 +15,12 @@ struct job {
     struct outfile *out;
     struct sink *sink;
     double began;
+    const struct log *log;  /* NULL: the context's */
+    struct log_hold hold;
 };
+
+/* Where the job's messages go. */
+const struct log *job_log(const struct job *job);
 
 /* Checks the context and every option. */
 imgpipe_status job_check(const imgpipe_context *context, const imgpipe_run_options *options, imgpipe_error *error);

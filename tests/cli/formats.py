@@ -194,6 +194,17 @@ def test_other_kinds_by_name():
     check(GIF_FRAME in gif(1), "a GIF without a frame")
 
 
+def test_errors_are_one_line():
+    """What would be said of an output is not said where there will be none."""
+    data = b"P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE OTHER\nENDHDR\n" + bytes(8)
+    write("data.pam", data)
+    for out, more, status, says in (("out.png", (), 1, "png cannot hold"), ("none/out.pam", (), 4, "none/out.pam"),
+                                    ("out.jpg", ("--depth", "16"), 2, "jpeg cannot hold"), ("out.bmp", (), 1, "bmp cannot hold")):
+        result = expect(status, "data.pam", "-f", "blur=1", "-o", out, *more, says=says)
+        check(len(result.err.splitlines()) == 1, "not one line:", result)
+    expect(0, "data.pam", "-f", "blur=1", "-o", "out.pam", says="names no alpha")
+
+
 # ------------------------------------------------------------------------------------------------------ pixels
 
 NAMES = {1: "GRAYSCALE", 2: "GRAYSCALE_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}
