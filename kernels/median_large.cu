@@ -4,9 +4,10 @@
  * the operations take. Operations of a warp for 128 columns of a row and 32 thresholds: 8 to 9 bits compared twice, 2 + 4 + ... + 2
  * LEVELS in the tree, 4 LEVELS for the sum, about as many shifts as the tree has; 15 x 15 about 430 in all, 31 x 31 510. Passes
  * over a tile: two where a tile's medians lie within four ranges of eight values, at most nine. Floor at 31 x 31, two passes: 38
- * Gpix/s. Measured on an H200, Gpix/s, random / constant / natural content: 11 x 11 30.6 / 57.3 / 18.5, 25 x 25 30.6 / 38.3 / 13.9,
- * 31 x 31 32.4 / 33.8 / 13.0, 51 x 51 19.8 / 20.0 / 9.4; the arithmetic units 67 % busy. Tiles of 32 rows: 31 x 31 30.8 / 31.8
- * / 13.2, 15 x 15 36.0 / 53.7 / 19.4; of 64 35.5 / 54.2 / 18.2, of 128 27.2 / 43.5 / 13.5. */
+ * Gpix/s.
+ * Measured on an H200, Gpix/s, random / constant / natural content: 25 x 25 31.7 / 35.4 / 15.3, 31 x 31 30.6 / 31.4 / 14.2, 51 x 51
+ * 16.9 / 17.0 / 9.4; the arithmetic units 67 % busy. Natural content has more ranges in a tile. For 15 x 15 it was 36.0 / 53.7 /
+ * 19.4, where networks reach 43.7 with any. */
 #include "median_slices.cuh"
 #include "median.h"
 

@@ -2,9 +2,11 @@
  * time, and has the samples beside its own from the lanes beside it. Channels stay interleaved: a neighbour is CHANNELS samples
  * away.
  *
- * Bytes moved: in (rows + 2) / rows times and out once. Operations for a register of results: a column takes 5 (two rows share
- * the order of the samples between them), a result 9; for 8 results of u8 in pairs and one channel 122, for 4 of other types 66,
- * besides what makes pairs of samples. */
+ * Bytes moved: in (rows + 2) / rows times, the rest from the L2 cache, and out once. Minima and maxima for a register of results: 3
+ * for each column (two rows share the order of the samples between them) and 7 for each result, so 86 for 16 samples of u8 and one
+ * channel, 46 for 8 of u16 or 4 of f32; nearly as many multiplications, which are done beside them. Floor: the copy. Measured on an
+ * H200, Gpix/s: u8 1142, u16 745, f32 383, that is 55, 72 and 74 % of a copy; with minima and maxima alone and no rows read ahead
+ * 1026, 712, 355; by way of shared memory 862, 490, 201. */
 #ifndef MEDIAN_THREE_CUH
 #define MEDIAN_THREE_CUH
 #include "median_key.cuh"

@@ -7,8 +7,8 @@
  *
  * Bytes moved: in (1 + (SIZE - 1) / 16) (1 + (SIZE - 1) / 128) times, all but the first from the L2 cache, and out once. Operations
  * for a key, which is two results of u8 and u16: 60 for 7 x 7, then 103, 139, 212 and 263 for 15 x 15. Floor by them at 64 a clock
- * and multiprocessor of an H200: 279, 163, 120, 79, 63 Gpix/s, and half of that for f32. Measured there: u8 186, 116, 87 and 43.7 (15
- * x 15), u16 185, 115, 86 and 42.3, f32 86, 58 and 21.3 (15 x 15). Before samples came by words u8 was 140, 95, 64 and 35. */
+ * and multiprocessor of an H200: 279, 163, 120, 79, 63 Gpix/s, and half of that for f32. Measured there for 7, 9, 11 and 15: u8
+ * 186, 116, 87, 43.7; u16 185, 115, 86, 42.3; f32 86, 58, -, 21.3. Before samples came by words u8 was 140, 95, 64, 35. */
 #ifndef SIZE
 #error "SIZE must be defined"
 #endif
