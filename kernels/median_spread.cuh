@@ -2,8 +2,8 @@
  * they stay in registers: lane g of LANES has rows g, g + LANES and so on, of WORDS words each, and the lanes add up their counts.
  *
  * Operations for each result and bit: about 5 LANES ROWS WORDS, that is 5 for each 32 samples. Floor for 51 x 51 and 16 bits: 2.0
- * Gpix/s. Measured on an H200: 1.3 random and natural, 9.5 constant; with the rows in shared memory instead it was 0.6. Sizes are up
- * to LANES ROWS and 32 WORDS - 1. */
+ * Gpix/s. Measured on an H200: 1.3 random and natural, 9.5 constant; with the rows in shared memory instead it was 0.6. Sizes are
+ * up to LANES ROWS and 32 WORDS - 1. */
 #ifndef MEDIAN_SPREAD_CUH
 #define MEDIAN_SPREAD_CUH
 #include "median_planes.cuh"
