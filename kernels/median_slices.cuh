@@ -150,6 +150,17 @@ static __device__ __forceinline__ void slices_step(const struct median_slices &l
     }
 }
 
+/* The parity of all lanes' bits. */
+static __device__ __forceinline__ uint32_t slices_parity(uint32_t v) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_xor_sync(0xffffffffu, v);
+#else
+#pragma unroll
+    for (int s = 16; s > 0; s /= 2) v ^= __shfl_xor_sync(0xffffffffu, v, s);
+    return v;
+#endif
+}
+
 /* Makes bits of one row's results, from results[0] on; a lane gives `above`, where the median is above its threshold, and its
  * threshold is `number` + 1 units of the lowest bit above the bottom: a bit of the result is the parity of the thresholds below it
  * that are multiples of it. */
@@ -160,7 +171,7 @@ static __device__ __forceinline__ void slices_reduce(uint32_t *results, const ui
         const uint32_t mask = (number + 1) & ((1 << b) - 1) ? 0u : 0xffffffffu;
         uint32_t parity[WORDS];
 #pragma unroll
-        for (int w = 0; w < WORDS; w++) parity[w] = __reduce_xor_sync(0xffffffffu, above[w] & mask);
+        for (int w = 0; w < WORDS; w++) parity[w] = slices_parity(above[w] & mask);
         if (lane) continue;
 #pragma unroll
         for (int w = 0; w < WORDS; w += 4) {
