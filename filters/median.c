@@ -30,6 +30,7 @@ static imgpipe_status median_setup(imgpipe_stage *stage, imgpipe_error *error) {
         const struct median_kernels *kernels = KERNEL_PICK(median, stage->isa);
         stage->rows = kernels->rows[type];
         stage->scratch_size = kernels->scratch[type];
+        stage->step = 2; /* rows are made by twos */
         stage->cost = 0.023 * data->size * data->size * (double)imgpipe_sample_size(type); /* one core with AVX2, as below */
     } else {
         const struct median_large_kernels *kernels = KERNEL_PICK(median_large, stage->isa);

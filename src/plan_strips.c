@@ -52,7 +52,8 @@ static int64_t step_of_pass(const struct pass *pass, const struct plan_options *
         if (pass->nodes[k].kind == NODE_LOCAL && pass->nodes[k].stage->step > wanted) wanted = pass->nodes[k].stage->step;
     while (options->memory && (double)(most * sum * options->threads) > (double)options->memory / 4) most /= 2;
     if (wanted > most) wanted = most;
-    return step > wanted ? step : wanted;
+    /* A multiple of it, so that the last call of a step is no smaller than the others. */
+    return wanted == 0 ? step : step > wanted ? step - step % wanted : wanted;
 }
 
 static void strips_of_pass(struct pass *pass, const struct plan_options *options) {
