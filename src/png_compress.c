@@ -134,8 +134,9 @@ static size_t code_zlib(struct png_compressor *c, size_t n, int strategy, bool f
 
 /* ---------------------------------------------------------------------------------------------- quick levels: a sample */
 
-/* Strings need more to look back at than runs. */
-enum { SAMPLE = 32 << 10, STRINGS_SAMPLE = PNG_BLOCK };
+/* Strings need more to look back at than runs. Where they clearly lose at a glance the larger sample is left out: of 38 pieces of drawings
+ * and screenshots for which it chose strings, 36 passed the glance, and the other two were worth 0.03 % of their file. */
+enum { SAMPLE = 32 << 10, STRINGS_GLANCE = 16 << 10, STRINGS_SAMPLE = PNG_BLOCK };
 
 /* Bits for a sample of at most `most` bytes from the middle of the piece. */
 static uint64_t sample_bits(struct png_compressor *c, size_t n, size_t most, enum coder coder, unsigned least, size_t *matches) {
@@ -159,6 +160,8 @@ static enum coder choose_coder(struct png_compressor *c, size_t n, unsigned *lea
     uint64_t allowed = bits + bits / 256;
     *least = longer <= allowed ? RUN_LONG : middle <= allowed ? RUN_MIDDLE : RUN_SHORT;
     if (!c->effort->search.ways || bits * 2 > size * 5) return RUNS;
+    bits = sample_bits(c, n, STRINGS_GLANCE, RUNS, *least, NULL);
+    if (sample_bits(c, n, STRINGS_GLANCE, MATCHES, 0, NULL) > bits + bits / 32) return RUNS;
     bits = sample_bits(c, n, STRINGS_SAMPLE, RUNS, *least, NULL);
     uint64_t strings = sample_bits(c, n, STRINGS_SAMPLE, MATCHES, 0, NULL);
     return strings < bits - bits / 32 ? MATCHES : RUNS;
