@@ -46,8 +46,12 @@ static bool slot_free(const struct pass_run *pr, int64_t band) {
     return band < pr->io.in.slot_count || pr->users[band % pr->io.in.slot_count] == 0;
 }
 
+static bool can_fetch(const struct pass_run *pr) {
+    return pr->ahead > 0 && !pr->failed && pr->fetched < pr->in_bands && pr->fetched - pr->decoded < pr->ahead;
+}
+
 static void start_fetching(struct pass_run *pr) {
-    if (!pr->ahead || pr->fetching || pr->fetched >= pr->in_bands || pr->fetched - pr->decoded >= pr->ahead) return;
+    if (pr->fetching || !can_fetch(pr)) return;
     pr->fetching = true;
     pr->busy++;
     tasks_add(pr->run->tasks, TASK_DECODE, &pr->fetch_task);
@@ -119,20 +123,27 @@ static int band_height(const struct pass_run *pr, int64_t band) {
     return (int)(left < pr->io.in.band_rows ? left : pr->io.in.band_rows);
 }
 
-/* The sequential half of decoding, where the source has two: the next band's bytes, while the one before is unpacked. */
+/* The sequential half of decoding, where the source has two: the next band's bytes, while the one before is unpacked. A thread goes on
+ * for as long as it can: all else can be shared out, and what the decoder keeps stays in one core's cache. */
 static void fetch_run(struct task *task, int worker) {
     (void)worker;
     struct pass_run *pr = (struct pass_run *)((char *)task - offsetof(struct pass_run, fetch_task));
-    imgpipe_error error;
-    double start = clock_now();
-    imgpipe_status status = source_fetch(pr->run->source, band_height(pr, pr->fetched), &error);
-    double spent = clock_now() - start;
     pthread_mutex_lock(&pr->lock);
-    pr->run->decode += spent;
+    while (can_fetch(pr)) {
+        const int count = band_height(pr, pr->fetched);
+        pthread_mutex_unlock(&pr->lock);
+        imgpipe_error error;
+        double start = clock_now();
+        imgpipe_status status = source_fetch(pr->run->source, count, &error);
+        double spent = clock_now() - start;
+        pthread_mutex_lock(&pr->lock);
+        pr->run->decode += spent;
+        if (status) fail(pr, status, &error);
+        pr->fetched++;
+        start_decoding(pr);
+    }
     pr->fetching = false;
     pr->busy--;
-    if (status) fail(pr, status, &error);
-    pr->fetched++;
     advance(pr);
     pthread_mutex_unlock(&pr->lock);
 }
