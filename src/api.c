@@ -145,6 +145,8 @@ static imgpipe_status run_one(struct job *job, const imgpipe_chain *chain, const
     if (!failed) failed = check_side_data(job->plan, in, out, error);
     if (!failed && out) failed = open_sink(job, out, error);
     if (failed) return failed;
+    wishes.memory = job_memory(job); /* the sink has its part of it now */
+    plan_strips(job->plan, &wishes);
     job->source->options.several = takes_several(job);
     log_hold_end(&job->hold, true);
     return job_run(job, report, error);

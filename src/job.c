@@ -42,6 +42,7 @@ const struct log *job_log(const struct job *job) { return job->log ? job->log : 
 
 uint64_t job_memory(const struct job *job) {
     uint64_t all = job->context->memory, held = job->source ? job->source->held : 0;
+    if (job->sink) held += job->sink->held * (uint64_t)tasks_threads(job->context->tasks);
     return all > held ? all - held : 1;
 }
 

@@ -53,6 +53,14 @@ size_t png_fragment_room(const struct png_rows *format, int rows) {
     return PNG_FRAGMENT_HEAD + n + n / 1000 + 4096 + 2 * PNG_BLOCK + PNG_FRAGMENT_TAIL;
 }
 
+#define SEQUENCES (PNG_BLOCK / RUN_SHORT + PNG_BLOCK / 258 + 2)
+
+size_t png_compressor_size(const struct png_rows *format, int rows, int level) {
+    return sizeof(struct png_compressor) + png_rows_size(format, rows) + png_rows_scratch(format) +
+           SEQUENCES * sizeof(struct png_sequence) + (efforts[level].search.ways ? sizeof(struct png_matcher) : 0) +
+           (level > QUICK_LEVELS ? png_fragment_room(format, rows) : 0);
+}
+
 struct png_compressor *png_compressor_new(const struct png_rows *format, int rows, int level, int isa) {
     struct png_compressor *c = calloc(1, sizeof *c);
     if (!c) return NULL;
@@ -63,7 +71,7 @@ struct png_compressor *png_compressor_new(const struct png_rows *format, int row
     c->match = KERNEL_PICK(png_match, isa);
     c->filtered = malloc(png_rows_size(format, rows));
     c->row_scratch = malloc(png_rows_scratch(format));
-    c->sequences = malloc((PNG_BLOCK / RUN_SHORT + PNG_BLOCK / 258 + 2) * sizeof *c->sequences);
+    c->sequences = malloc(SEQUENCES * sizeof *c->sequences);
     if (c->effort->search.ways) c->matcher = malloc(sizeof *c->matcher);
     if (c->level > QUICK_LEVELS) c->trial = malloc(png_fragment_room(format, rows));
     if (c->effort->zlib_tries) c->zlib_open = deflateInit2(&c->zlib, c->effort->zlib_level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK;
@@ -134,8 +142,8 @@ static size_t code_zlib(struct png_compressor *c, size_t n, int strategy, bool f
 
 /* ---------------------------------------------------------------------------------------------- quick levels: a sample */
 
-/* Strings need more to look back at than runs. Where they clearly lose at a glance the larger sample is left out: of 38 pieces of drawings
- * and screenshots for which it chose strings, 36 passed the glance, and the other two were worth 0.03 % of their file. */
+/* Strings need more to look back at than runs. Where they clearly lose at a glance the larger sample is left out: of 38 pieces of
+ * drawings and screenshots for which it chose strings, 36 passed the glance, and the other two were worth 0.03 % of their file. */
 enum { SAMPLE = 32 << 10, STRINGS_GLANCE = 16 << 10, STRINGS_SAMPLE = PNG_BLOCK };
 
 /* Bits for a sample of at most `most` bytes from the middle of the piece. */

@@ -10,6 +10,8 @@ struct png_compressor; /* scratch for one piece at a time */
 /* Pieces have up to `rows` rows; `level` is 0 … 9. NULL when there is no memory. */
 struct png_compressor *png_compressor_new(const struct png_rows *format, int rows, int level, int isa);
 void png_compressor_free(struct png_compressor *compressor);
+/* About what one takes. */
+size_t png_compressor_size(const struct png_rows *format, int rows, int level);
 /* Room that buffers of fragments have before and behind them. */
 enum { PNG_FRAGMENT_HEAD = 10, PNG_FRAGMENT_TAIL = 8 };
 /* Size of a buffer for pieces of up to `rows` rows. */

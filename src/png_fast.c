@@ -99,6 +99,7 @@ static bool allocate(struct png_source *s, struct png_fast *f) {
     }
     f->above = calloc(1, row + PNG_SLACK);
     f->spare = calloc(1, row + PNG_SLACK);
+    s->base.held = SOURCE_AHEAD * (uint64_t)slot + 2 * row;
     if (!f->direct) f->unfiltered = malloc(row * (size_t)(f->most < BATCH ? f->most : BATCH) + PNG_SLACK);
     if (!f->direct && f->depth < 8) f->line = malloc(f->samples + PNG_SLACK);
     return f->above && f->spare && (f->direct || f->unfiltered) && (f->direct || f->depth >= 8 || f->line);
@@ -135,6 +136,7 @@ void png_fast_free(struct png_source *s) {
     free(f->line);
     free(f);
     s->fast = NULL;
+    s->base.held = 0;
 }
 
 int png_fast_rows(const struct png_source *s) {

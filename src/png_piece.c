@@ -49,6 +49,11 @@ struct png_encoder *png_encoder_new(const imgpipe_info *info, int level, int isa
     return encoder;
 }
 
+uint64_t png_encoder_held(const struct png_encoder *encoder) {
+    return png_compressor_size(&encoder->format, encoder->piece_rows, encoder->level) +
+           2 * png_fragment_room(&encoder->format, encoder->piece_rows);
+}
+
 static void part_free(struct png_part *part) {
     if (part) free(part->buffer);
     free(part);

@@ -19,6 +19,8 @@ struct png_part {
 
 /* `info`: u8 or u16, 1 to 4 channels. NULL when there is no memory. */
 struct png_encoder *png_encoder_new(const imgpipe_info *info, int level, int isa, int piece_rows);
+/* About what it takes for each thread that encodes: what the thread works with, a part under way, one that waits for its turn. */
+uint64_t png_encoder_held(const struct png_encoder *encoder);
 /* Every part must have been given back. NULL is allowed. */
 void png_encoder_free(struct png_encoder *encoder);
 /* `level` 0 … 9: how high a piece is best, from the image alone. */

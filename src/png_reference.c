@@ -191,6 +191,7 @@ imgpipe_status png_reference_interlaced(struct png_source *s, imgpipe_error *err
         s->no_memory = true;
         return png_failure(s, error);
     }
+    s->base.held = size;
     s->first_row = s->image + SLACK;
     if (!png_guarded(s, read_interlaced)) {
         bool any = s->pass > 0 || s->pass_row > 0;

@@ -46,6 +46,7 @@ struct sink {
     struct outfile *out;    /* not owned; NULL for images in memory */
     struct sink_options options;
     int piece_rows;         /* height of a piece (the last may be lower); set by open */
+    uint64_t held;          /* about what encoding takes beside the rows, for each thread; 0: next to nothing */
     /* The output image in memory, if its layout is plain: rows may then be written there and nothing is encoded. NULL for files. */
     unsigned char *pixels;
     ptrdiff_t stride;

@@ -174,6 +174,7 @@ static imgpipe_status png_sink_open(struct outfile *out, const imgpipe_info *inf
         if (s) png_sink_close(&s->base);
         return error_set(error, IMGPIPE_ERROR_MEMORY, "cannot write '%s': not enough memory; free some", outfile_name(out));
     }
+    s->base.held = png_encoder_held(s->encoder);
     imgpipe_status status = guarded(s, write_header, error);
     if (status != IMGPIPE_OK) {
         png_sink_close(&s->base);

@@ -79,11 +79,13 @@ static bool png_rows_equal(png_structp png, png_infop info, struct png_reading *
     png_read_info(png, info);
     if (png_is_wide(image)) png_set_swap(png);
     if (png_get_image_width(png, info) != want->width || png_get_image_height(png, info) != want->height) return false;
-    if (png_get_channels(png, info) != want->format.channels || png_get_bit_depth(png, info) != (png_is_wide(image) ? 16 : 8)) return false;
+    if (png_get_channels(png, info) != want->format.channels || png_get_bit_depth(png, info) != (png_is_wide(image) ? 16 : 8))
+        return false;
     if (png_get_rowbytes(png, info) != (size_t)image->stride) return false;
     for (int64_t y = 0; y < want->height; y++) {
         png_read_row(png, reading->row, NULL);
-        if (memcmp(reading->row, (const unsigned char *)image->pixels + y * image->stride, (size_t)image->stride) != 0) return false;
+        if (memcmp(reading->row, (const unsigned char *)image->pixels + y * image->stride, (size_t)image->stride) != 0)
+            return false;
     }
     png_read_end(png, NULL);
     return reading->at == reading->file->size;

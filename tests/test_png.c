@@ -289,6 +289,24 @@ static void test_full_disk(void) {
     free(image.pixels);
 }
 
+/* What a source takes for as long as it is open: an interlaced image whole, others some rows. */
+static void test_held(void) {
+    static const char *const files[] = {"pngsuite/basn6a16.png", "pngsuite/ibasn6a16.png", "pngsuite/basn3p04.png"};
+    for (int i = 0; i < 3; i++) {
+        struct input *input;
+        struct source *source;
+        imgpipe_error error = {0};
+        struct source_options options = {.log = &test_log, .alpha = -1, .max_pixels = 1 << 30, .memory = 256 << 20};
+        if (!check(input_open(files[i], NULL, &input, &error) == IMGPIPE_OK, files[i], error.message)) continue;
+        if (!check(source_open(input, &options, &source, &error) == IMGPIPE_OK, files[i], error.message)) continue;
+        uint64_t whole = (uint64_t)source->info.width * (uint64_t)source->info.height * imgpipe_pixel_size(source->info.format);
+        check(source->pixels ? source->held >= whole : source->held > 0, files[i], "too little counts as held");
+        check(source->held < (4 << 20), files[i], "too much counts as held");
+        check((source->pixels != NULL) == (i == 1), files[i], "held whole, or not");
+        source_close(source);
+    }
+}
+
 static void test_size_limits(void) {
     struct source_options small = {.max_pixels = 1000, .memory = 10000};
     imgpipe_error error = {0};
@@ -326,6 +344,7 @@ int main(int argc, char **argv) {
         test_suite("pngsuite");
         test_round_trips(folder);
         test_full_disk();
+        test_held();
         test_size_limits();
         test_damaged_copies(argv[0]);
         check(rmdir(folder) == 0, folder, "something was left behind");

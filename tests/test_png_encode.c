@@ -1,6 +1,6 @@
-/* What the PNG encoder writes, judged by decoders that share no code with it: libpng, stb_image and, where it was found, libspng. Every
- * level, format and instruction set meets content that is easy to get wrong; large images, which are encoded in several pieces side by
- * side, must become the same file with any number of threads.
+/* What the PNG encoder writes, judged by decoders that share no code with it: libpng, stb_image and, where it was found, libspng.
+ * Every level, format and instruction set meets content that is easy to get wrong; large images, which are encoded in several pieces
+ * side by side, must become the same file with any number of threads.
  *
  *     test_png_encode [SEED] */
 #include "imgpipe.h"
@@ -32,9 +32,10 @@ static uint32_t next(uint32_t below) {
 /* ----------------------------------------------------------------------------------------------------- content */
 
 /* Bytes of whole rows: what a filter or coder sees, so 16-bit samples need nothing of their own. */
-enum content { CONSTANT, TWO_VALUED, RAMP, STEEP_RAMP, NOISE, FEW_VALUES, LONG_RUNS, NEAR_REPEATS, ROWS_AGAIN, SPARSE, EXTREMES, CONTENTS };
-static const char *const content_names[CONTENTS] = {"constant",  "two values",   "ramp",       "steep ramp", "noise",   "few values",
-                                                    "long runs", "near repeats", "rows again", "sparse",     "extremes"};
+enum content { CONSTANT, TWO_VALUED, RAMP, STEEP_RAMP, NOISE, FEW_VALUES, LONG_RUNS, NEAR_REPEATS, ROWS_AGAIN, SPARSE, EXTREMES };
+static const char *const content_names[] = {"constant",  "two values",   "ramp",       "steep ramp", "noise",   "few values",
+                                            "long runs", "near repeats", "rows again", "sparse",     "extremes"};
+#define CONTENTS (int)(sizeof content_names / sizeof *content_names)
 
 static unsigned char byte_at(enum content content, const unsigned char *bytes, size_t i, size_t row) {
     size_t x = i % row, y = i / row;
@@ -64,8 +65,9 @@ static imgpipe_image make_image(imgpipe_info info, enum content content) {
 
 static void describe(char *text, size_t size, const imgpipe_image *image, enum content content, int level, int isa) {
     const imgpipe_info *info = &image->info;
-    snprintf(text, size, "%s, %" PRId64 " x %" PRId64 " of %d channels with %d bits, level %d, %s", content_names[content], info->width,
-             info->height, info->format.channels, info->format.type == IMGPIPE_U16 ? 16 : 8, level, kernel_isa_names[isa]);
+    snprintf(text, size, "%s, %" PRId64 " x %" PRId64 " of %d channels with %d bits, level %d, %s", content_names[content],
+             info->width, info->height, info->format.channels, info->format.type == IMGPIPE_U16 ? 16 : 8, level,
+             kernel_isa_names[isa]);
 }
 
 static bool good(bool right, const char *what, const char *of) {
@@ -80,8 +82,10 @@ static imgpipe_status write_pieces(struct sink *sink, const imgpipe_image *image
     imgpipe_status status = IMGPIPE_OK;
     for (int64_t y = 0; y < image->info.height && !status; y += sink->piece_rows) {
         int64_t left = image->info.height - y;
-        struct sink_piece piece = {.y = y, .count = (int)(left < sink->piece_rows ? left : sink->piece_rows),
-                                   .rows = (unsigned char *)image->pixels + y * image->stride, .stride = image->stride};
+        struct sink_piece piece = {.y = y,
+                                   .count = (int)(left < sink->piece_rows ? left : sink->piece_rows),
+                                   .rows = (unsigned char *)image->pixels + y * image->stride,
+                                   .stride = image->stride};
         status = sink->ops->encode(sink, &piece, error);
         if (!status) status = sink->ops->commit(sink, &piece, error);
     }
@@ -133,14 +137,18 @@ static void check_image(const char *path, const imgpipe_image *image, enum conte
 
 /* Levels take turns, so that each meets every content, format and width. */
 static void check_small(const char *path) {
-    static const int64_t widths[] = {1, 2, 3, 5, 7, 8, 11, 15, 16, 17, 21, 31, 32, 33, 43, 63, 64, 65, 86, 127, 128, 129, 257, 1025};
+    static const int64_t widths[] = {1,  2,  3,  5,  7,  8,  11, 15,  16,  17,  21,  31,
+                                     32, 33, 43, 63, 64, 65, 86, 127, 128, 129, 257, 1025};
     int turn = 0;
     for (int content = 0; content < CONTENTS; content++)
         for (int kind = 0; kind < 8; kind++)
             for (size_t w = 0; w < sizeof widths / sizeof *widths; w++, turn++) {
                 if (turn % SHARE) continue;
                 const int channels = kind % 4 + 1;
-                imgpipe_info info = {widths[w], w % 4 ? 1 + next(24) : w % 8 ? 1 : 300,
+                imgpipe_info info = {widths[w],
+                                     w % 4   ? 1 + next(24)
+                                     : w % 8 ? 1
+                                             : 300,
                                      {kind < 4 ? IMGPIPE_U8 : IMGPIPE_U16, channels, channels % 2 == 0}};
                 imgpipe_image image = make_image(info, (enum content)content);
                 check_image(path, &image, (enum content)content, (turn / SHARE * 3 + turn / 10) % 10);
@@ -150,7 +158,15 @@ static void check_small(const char *path) {
 
 /* ------------------------------------------------------------------------------------------------ side by side */
 
-static struct png_bytes run(const char *from, const char *to, int level, int threads, const char *isa) {
+/* Of the plan that -v shows. */
+static void see_strips(void *user, imgpipe_log_level level, const char *message) {
+    (void)level;
+    const char *at = strstr(message, "strips of ");
+    if (at) *(long *)user = strtol(at + strlen("strips of "), NULL, 10);
+}
+
+static struct png_bytes run(const char *from, const char *to, int level, int threads, const char *isa, uint64_t memory,
+                            long *strip_rows) {
     imgpipe_context_options wishes = imgpipe_context_options_default();
     imgpipe_run_options options = imgpipe_run_options_default();
     imgpipe_context *context = NULL;
@@ -159,6 +175,9 @@ static struct png_bytes run(const char *from, const char *to, int level, int thr
     wishes.device = "cpu";
     wishes.threads = threads;
     wishes.isa = isa;
+    wishes.memory = memory;
+    wishes.log = strip_rows ? see_strips : NULL;
+    wishes.user = strip_rows;
     options.level = level;
     options.overwrite = IMGPIPE_OVERWRITE_ALWAYS;
     imgpipe_status status = imgpipe_context_new(&wishes, &context, &error);
@@ -177,23 +196,42 @@ static void check_large(const char *path, const char *again) {
     static const int levels[] = {0, 1, 2, 3, 4, 6};
     int turn = 0;
     for (int f = 0; f < 3; f++)
-        for (int c = SHARE > 1 ? f + 1 : 0; c < (SHARE > 1 ? f + 2 : 4); c++) {
-            imgpipe_info info = {f == 2 ? 4099 : 1201, f == 2 ? 1001 : 1203, formats[f]};
-            imgpipe_image image = make_image(info, contents[c]);
+        for (int c = f; c < f + (SHARE > 1 ? 1 : 2); c++) {
+            imgpipe_info info = {f == 2 ? 4099 : 1201, f == 2 ? 601 : 803, formats[f]};
+            enum content content = contents[c % 4];
+            imgpipe_image image = make_image(info, content);
             for (int l = turn++ % 2; l < 6; l += 2) {
                 char what[200];
-                describe(what, sizeof what, &image, contents[c], levels[l], 0);
+                describe(what, sizeof what, &image, content, levels[l], 0);
                 struct png_bytes alone = encode(path, &image, levels[l], 0, what);
                 judge(&alone, &image, what);
                 for (int threads = 1; threads <= 3; threads++) {
-                    struct png_bytes file = run(path, again, levels[l], threads, imgpipe_isa_name((threads + l) % (kernel_isa_best() + 1)));
-                    good(file.size == alone.size && memcmp(file.bytes, alone.bytes, file.size) == 0, "another file from the engine", what);
+                    const char *isa = imgpipe_isa_name((threads + l) % (kernel_isa_best() + 1));
+                    struct png_bytes file = run(path, again, levels[l], threads, isa, 0, NULL);
+                    good(file.size == alone.size && memcmp(file.bytes, alone.bytes, file.size) == 0, "another file from the engine",
+                         what);
                     free(file.bytes);
                 }
                 free(alone.bytes);
             }
             free(image.pixels);
         }
+}
+
+/* What the encoder takes leaves less of the budget for rows: level 9 has pieces of 4 MiB, and tries several ways. */
+static void check_budget(const char *path, const char *again) {
+    imgpipe_image image = make_image((imgpipe_info){1201, 1203, {IMGPIPE_U8, 3, false}}, NOISE);
+    struct png_bytes file = encode(path, &image, 1, 0, "for the budget");
+    long rows[3] = {0};
+    free(file.bytes);
+    for (int i = 0; i < 3; i++) {
+        file = run(path, again, i ? 9 : 1, 1, NULL, i < 2 ? 24 << 20 : 240 << 20, &rows[i]);
+        judge(&file, &image, "within a budget");
+        free(file.bytes);
+    }
+    printf("strips of %ld rows at level 1, %ld at level 9, %ld with more memory\n", rows[0], rows[1], rows[2]);
+    CHECK(rows[0] > 0 && rows[1] > 0 && rows[1] < rows[0] && rows[2] == rows[0]);
+    free(image.pixels);
 }
 
 int main(int count, char **arguments) {
@@ -207,6 +245,7 @@ int main(int count, char **arguments) {
     snprintf(again, sizeof again, "%s/b.png", folder);
     check_small(path);
     check_large(path, again);
+    check_budget(path, again);
     unlink(path);
     unlink(again);
     CHECK(rmdir(folder) == 0);
