@@ -41,9 +41,10 @@ imgpipe_status job_check(const imgpipe_context *context, const imgpipe_run_optio
 const struct log *job_log(const struct job *job) { return job->log ? job->log : &job->context->log; }
 
 uint64_t job_memory(const struct job *job) {
-    uint64_t all = job->context->memory, held = job->source ? job->source->held : 0;
-    if (job->sink) held += job->sink->held * (uint64_t)tasks_threads(job->context->tasks);
-    return all > held ? all - held : 1;
+    uint64_t all = job->context->memory, held = job->source ? job->source->held : 0, left = all > held ? all - held : 1;
+    /* An encoder's pieces are as large as the image makes them; however small the budget, rows have half of it. */
+    uint64_t encoder = job->sink ? job->sink->held * (uint64_t)tasks_threads(job->context->tasks) : 0;
+    return left - (encoder < left / 2 ? encoder : left / 2);
 }
 
 struct plan_options job_plan_options(const struct job *job, bool no_output) {

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows between fetch() and unpack(): few, so that they stay in a cache that both threads share. */
+/* Rows between fetch() and unpack(): few, so that they stay in a cache that both threads share, and a small part of the budget. */
 #define SLOT_BYTES ((size_t)512 << 10)
+#define BUDGET_PART 16
 /* Rows that are unfiltered at a time where they must be expanded then. */
 #define BATCH 16
 
@@ -88,8 +89,10 @@ static void describe(struct png_source *s, struct png_fast *f) {
 }
 
 static bool allocate(struct png_source *s, struct png_fast *f) {
-    size_t row = f->size + 1, slot;
-    f->most = row > SLOT_BYTES ? 1 : (int)(SLOT_BYTES / row);
+    size_t row = f->size + 1, slot = SLOT_BYTES;
+    const uint64_t budget = s->base.options.memory / BUDGET_PART;
+    if (budget && budget < slot) slot = (size_t)budget;
+    f->most = row > slot ? 1 : (int)(slot / row);
     if (f->most > s->base.info.height) f->most = (int)s->base.info.height;
     if (__builtin_mul_overflow(row, (size_t)f->most, &slot) || slot > SIZE_MAX / 2 / BATCH) return false;
     for (int i = 0; i < SOURCE_AHEAD; i++) {

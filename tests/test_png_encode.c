@@ -1,6 +1,6 @@
 /* What the PNG encoder writes, judged by decoders that share no code with it: libpng, stb_image and, where it was found, libspng.
- * Every level, format and instruction set meets content that is easy to get wrong; large images, which are encoded in several pieces
- * side by side, must become the same file with any number of threads.
+ * Every level, format and instruction set meets content that is easy to get wrong; large images, which are encoded in several
+ * pieces side by side, must become the same file with any number of threads.
  *
  *     test_png_encode [SEED] */
 #include "imgpipe.h"
@@ -225,7 +225,7 @@ static void check_budget(const char *path, const char *again) {
     long rows[3] = {0};
     free(file.bytes);
     for (int i = 0; i < 3; i++) {
-        file = run(path, again, i ? 9 : 1, 1, NULL, i < 2 ? 24 << 20 : 240 << 20, &rows[i]);
+        file = run(path, again, i ? 9 : 1, 1, NULL, i < 2 ? 18 << 20 : 180 << 20, &rows[i]);
         judge(&file, &image, "within a budget");
         free(file.bytes);
     }
