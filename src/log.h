@@ -14,7 +14,7 @@ struct log {
  * an output that never comes. `log` is what is logged to meanwhile. Not to be moved. */
 struct log_hold {
     struct log log;
-    const struct log *to;   /* NULL: nothing waits */
+    const struct log *to; /* NULL: nothing waits */
     int count;
     struct {
         imgpipe_log_level level;

@@ -291,8 +291,12 @@ static void tiff_close(struct sink *sink) {
 }
 
 static const struct sink_ops tiff_ops = {.name = "tiff", .commit = tiff_commit, .finish = tiff_finish, .close = tiff_close};
-static const struct sink_ops tiff_strip_ops = {.name = "tiff", .encode = tiff_encode, .commit = tiff_commit_encoded,
-                                               .discard = tiff_discard, .finish = tiff_finish, .close = tiff_close};
+static const struct sink_ops tiff_strip_ops = {.name = "tiff",
+                                               .encode = tiff_encode,
+                                               .commit = tiff_commit_encoded,
+                                               .discard = tiff_discard,
+                                               .finish = tiff_finish,
+                                               .close = tiff_close};
 
 static imgpipe_status tiff_sink_open(struct outfile *out, const imgpipe_info *info, const struct sink_options *options,
                                      struct sink **sink, imgpipe_error *error) {

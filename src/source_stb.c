@@ -244,9 +244,7 @@ static uint64_t least_bytes(const struct stb *s, uint64_t width, uint64_t height
     case STB_TGA: /* a run has up to 128 pixels */
         depth = (b[16] + 7u) / 8;
         return b[2] & 8 ? (pixels + 127) / 128 * (1 + depth) : pixels * depth;
-    case STB_BMP:
-        depth = get32(b + 14) == 12 ? get16(b + 24) : get16(b + 28);
-        return (width * depth + 7) / 8 * height;
+    case STB_BMP: depth = get32(b + 14) == 12 ? get16(b + 24) : get16(b + 28); return (width * depth + 7) / 8 * height;
     case STB_HDR: /* a row is packed behind four bytes, each channel in runs of up to 127, or it is not packed */
         return height * (4 + 8 * ((width + 126) / 127) < 4 * width ? 4 + 8 * ((width + 126) / 127) : 4 * width);
     default: return 0;
@@ -283,7 +281,8 @@ static imgpipe_status stb_psd(struct stb *s, imgpipe_error *error) {
     if (fault) return stb_refuse(s, error, "%s", fault);
     info->format = (imgpipe_format){psd.depth == 8 ? IMGPIPE_U8 : IMGPIPE_U16, psd.channels, psd.channels == 4};
     size_t pixel = imgpipe_pixel_size(info->format);
-    imgpipe_status status = source_check_size(&s->base.options, input_name(s->base.input), psd.width, psd.height, pixel, true, error);
+    imgpipe_status status =
+        source_check_size(&s->base.options, input_name(s->base.input), psd.width, psd.height, pixel, true, error);
     if (status) return status;
     info->width = psd.width, info->height = psd.height;
     unsigned char *row = malloc((size_t)psd.width * 2);

@@ -1,4 +1,5 @@
-/* PNG files made chunk by chunk, and reading them: shared by the tests of what stands beside the pixels and of files that end early. */
+/* PNG files made chunk by chunk, and reading them: shared by the tests of what stands beside the pixels and of files that end
+ * early. */
 #ifndef PNG_CHUNKS_H
 #define PNG_CHUNKS_H
 #include "source.h"
@@ -82,7 +83,9 @@ static void add_pixels(struct file *f, bool interlaced, size_t part) {
     for (size_t at = 0; at < length; at += part) add_chunk(f, "IDAT", packed + at, length - at < part ? length - at : part);
 }
 
-static void end(struct file *f) { add_chunk(f, "IEND", NULL, 0); }
+static void end(struct file *f) {
+    add_chunk(f, "IEND", NULL, 0);
+}
 
 static imgpipe_status open_bytes(const struct file *f, bool seeks, bool allow_truncated, struct source **source,
                                  imgpipe_error *error) {

@@ -167,7 +167,7 @@ static void test_damaged(void) {
         CASE("tEXt", "12345678901234567890123456789012345678901234567890123456789012345678901234567890\0a", 1),
         CASE("tEXt", "key\0a\0b", 0), CASE("cICP", "\1\1\0\1", 0),
     };
-/* clang-format on */
+    /* clang-format on */
     imgpipe_error error = {0};
     unsigned char pixels[HEIGHT][WIDTH];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -48,16 +48,14 @@ bool kind_check_format(const char *format, char *message, size_t message_size) {
     const imgpipe_codec_info *codec = kind_find(format);
     if (codec && codec->writes) return true;
     if (codec && codec->package)
-        return SAY("--format: this build does not write %s; install the package %s and build again, or choose one of %s", codec->name,
-                   codec->package, kinds_written(kinds));
+        return SAY("--format: this build does not write %s; install the package %s and build again, or choose one of %s",
+                   codec->name, codec->package, kinds_written(kinds));
     if (codec) return SAY("--format: %s is read, but not written; write one of %s", codec->name, kinds_written(kinds));
     for (int i = 0; count < 63 && (codec = imgpipe_codec_at(i)); i++)
         if (codec->writes) names[count++] = codec->name;
     names[count] = NULL;
     const char *near = options_nearest(format, names);
-    if (near)
-        return SAY("--format: '%.60s' is no kind; did you mean %s? The kinds are %s", format, near,
-                   kinds_written(kinds));
+    if (near) return SAY("--format: '%.60s' is no kind; did you mean %s? The kinds are %s", format, near, kinds_written(kinds));
     return SAY("--format: '%.60s' is no kind; write one of %s", format, kinds_written(kinds));
 }
 
@@ -80,7 +78,8 @@ bool kind_check_output(const char *out, const imgpipe_codec_info *kind, char *me
         return SAY("'%.200s': this build does not write %s; install the package %s and build again, or choose one of %s", out,
                    codec->name, codec->package, kinds_written(kinds));
     if (codec && !codec->writes)
-        return SAY("'%.200s': %s is read, but not written; the kinds that are written are %s", out, codec->name, kinds_written(kinds));
+        return SAY("'%.200s': %s is read, but not written; the kinds that are written are %s", out, codec->name,
+                   kinds_written(kinds));
     if (codec) return true;
     if (ext)
         return SAY("'%.200s': .%.20s is no kind of image that can be written; write one of %s, or add --format", out, ext,

@@ -180,7 +180,8 @@ def test_compressed_bombs():
     harmless("TGA", packed, "--memory", "64M", says="--memory")
     # What would be gone through pixel by pixel although it is not there.
     for name, data in (("TGA", tga(20000, 20000)), ("packed TGA", tga(20000, 20000).replace(b"\0\0\2", b"\0\0\x0a", 1)),
-                       ("BMP", bmp(20000, 20000)), ("BMP of 8 bits", bmp(20000, 20000, bytes(1024), 8)), ("HDR", hdr(10000, 10000))):
+                       ("BMP", bmp(20000, 20000)), ("BMP of 8 bits", bmp(20000, 20000, bytes(1024), 8)),
+                       ("HDR", hdr(10000, 10000))):
         harmless(f"an empty {name}", data, "--memory", "8G", says="truncated")
     harmless("an animated GIF", gif(300, 1000, 1000), "--max-pixels", "1000000", "--page", "300", says="--max-pixels")
 
