@@ -432,7 +432,7 @@ IMGPIPE_API void imgpipe_plan_free(imgpipe_plan **plan);
 IMGPIPE_API imgpipe_status imgpipe_plan_output(imgpipe_plan *plan, int64_t width, int64_t height, imgpipe_info *out,
                                                imgpipe_error *error);
 
-/* Runs the plan on an image in host memory, with the same bytes as imgpipe_run_image(). `in` has the format that was prepared and
+/* Runs the plan on an image in host memory, with the same bytes as imgpipe_run_image(); progress is not told. `in` has the format that was prepared and
  * at most its size, `out` what imgpipe_plan_output() says; `out` is NULL if the plan was prepared without output. Nothing is
  * allocated, but for the chart of `hist`. Little work is done by the calling thread alone; more is shared among the threads of the
  * context. The first run at another size than the one before binds the stages to it, which costs what their setup costs

@@ -181,6 +181,9 @@ static imgpipe_status take_memory(struct imgpipe_plan *plan, const imgpipe_prepa
     return arena_make(plan, &plan->bounds[0].arena, room, error);
 }
 
+/* So that no number of bytes overflows: each pixel has at most 16, and some stages keep as many again. */
+#define PIXELS_MOST 0x1p56
+
 static imgpipe_status check_prepare(const imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_info *largest,
                                     const imgpipe_prepare_options *options, imgpipe_error *error) {
     if (!context || !chain || !largest)
@@ -198,6 +201,9 @@ static imgpipe_status check_prepare(const imgpipe_context *context, const imgpip
                          "imgpipe_prepare: %lld x %lld with %d channels is no image; sizes go from 1 to 2147483647, "
                          "channels from 1 to 4",
                          (long long)largest->width, (long long)largest->height, format->channels);
+    if ((double)largest->width * (double)largest->height > PIXELS_MOST)
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_prepare: %lld x %lld pixels are more than memory can be",
+                         (long long)largest->width, (long long)largest->height);
     int depth = options->depth;
     if (depth != 0 && depth != 8 && depth != 16 && depth != 32)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "depth %d: the choices are 8, 16 and 32 (f32)", depth);

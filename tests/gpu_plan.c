@@ -189,7 +189,10 @@ static void run_on_cpu(const struct frame *frame, const char *text, imgpipe_imag
     in.stride = (ptrdiff_t)row_bytes(&frame->in);
     out->layout = frame->out.layout;
     imgpipe_status status = imgpipe_chain_parse(text, &chain, &error);
-    if (!status) status = imgpipe_prepare(cpu, chain, &in.info, NULL, &plan, &error);
+    /* The depth is what the frame's output has. */
+    imgpipe_prepare_options options = imgpipe_prepare_options_default();
+    if (frame->out.info.format.type != in.info.format.type) options.depth = frame->out.info.format.type == IMGPIPE_U8 ? 8 : 16;
+    if (!status) status = imgpipe_prepare(cpu, chain, &in.info, &options, &plan, &error);
     if (!status) status = imgpipe_plan_output(plan, in.info.width, in.info.height, &out->info, &error);
     if (!status && counts) status = imgpipe_plan_count(plan, 0, counts, add, &error);
     if (!status) {

@@ -104,4 +104,16 @@ static imgpipe_plan *plan_of(imgpipe_context *context, const char *text, const i
     imgpipe_chain_free(&chain); /* the plan does not need it */
     return plan;
 }
+
+/* Adds the histogram of integers, sample by sample. */
+static void count_plainly(const imgpipe_image *in, int64_t bins, uint64_t *counts) {
+    for (int64_t y = 0; y < in->info.height; y++)
+        for (int64_t x = 0; x < in->info.width; x++)
+            for (int c = 0; c < in->info.format.channels; c++) {
+                const unsigned char *row = (unsigned char *)in->pixels + y * in->stride;
+                int64_t at = x * in->info.format.channels + c;
+                counts[c * (bins + 3) +
+                       (in->info.format.type == IMGPIPE_U8 ? row[at] : ((const uint16_t *)(const void *)row)[at])]++;
+            }
+}
 #endif

@@ -50,6 +50,20 @@ static void same_bytes(bool small) {
         }
 }
 
+/* f32 to integers at the end of the chain: on the CPU a gather looks at it, which is left out here. */
+static void depth(void) {
+    struct subject s;
+    imgpipe_info largest = {190, 77, {IMGPIPE_F32, 3, false}};
+    imgpipe_prepare_options options = imgpipe_prepare_options_default();
+    options.depth = 8;
+    if (!subject_new(&s, "blur=1,levels=10%:90%", &largest, &options)) return expect(false, "a depth", s.error.message);
+    struct frame frame = frame_new(&s, 190, 77, true);
+    enqueue(&s, &frame, s.stream);
+    frame_check(&s, &frame, "blur=1,levels=10%:90%");
+    frame_free(&frame);
+    subject_free(&s);
+}
+
 /* Orders of samples, white levels and premultiplied colours, converted on the device. */
 static void layouts(void) {
     static const struct {
@@ -309,6 +323,7 @@ int main(int argc, char **argv) {
         bench_enqueue();
     } else {
         same_bytes(small);
+        depth();
         layouts();
         parameters();
         graphs();

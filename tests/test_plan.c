@@ -73,6 +73,35 @@ static void chains_and_sizes(imgpipe_context *context) {
         }
 }
 
+/* Another depth than the input's, and what f32 loses on the way to integers is refused as it is in a run. */
+static void depths(imgpipe_context *context) {
+    static const int choices[] = {8, 16, 32};
+    for (int f = 0; f < FORMATS; f++)
+        for (int d = 0; d < 3; d++) {
+            imgpipe_error error;
+            imgpipe_info info = {61, 47, formats[f]}, made;
+            imgpipe_prepare_options options = imgpipe_prepare_options_default();
+            imgpipe_run_options run = imgpipe_run_options_default();
+            imgpipe_chain *chain = NULL;
+            options.depth = run.depth = choices[d];
+            imgpipe_plan *plan = plan_of(context, "blur=1,levels=10%:90%", &info, &options, &error);
+            if (!plan || imgpipe_plan_output(plan, 61, 47, &made, &error) ||
+                imgpipe_chain_parse("blur=1,levels=10%:90%", &chain, &error))
+                abort();
+            imgpipe_image in = image_new(info, 0), out = image_new(made, 0), expected = image_new(made, 0);
+            expect(!imgpipe_run_image(context, chain, &in, &expected, &run, NULL, &error), "a run with a depth", error.message);
+            expect(!imgpipe_plan_run(plan, &in, &out, &error) && same_rows(&out, &expected), "a plan with a depth", "other bytes");
+            for (int64_t i = 0; info.format.type == IMGPIPE_F32 && i < 61 * 47 * info.format.channels; i++)
+                ((float *)in.pixels)[i] = 7;
+            bool lost = info.format.type == IMGPIPE_F32 && choices[d] != 32;
+            expect(imgpipe_plan_run(plan, &in, &out, &error) == (lost ? IMGPIPE_ERROR_INPUT : IMGPIPE_OK),
+                   "all samples are clamped", error.message);
+            imgpipe_chain_free(&chain);
+            imgpipe_plan_free(&plan);
+            free(in.pixels), free(out.pixels), free(expected.pixels);
+        }
+}
+
 /* Other orders of samples, white levels and premultiplied colours in the caller's memory, from run to run, and in place. */
 static void layouts(imgpipe_context *context) {
     static const char *const texts[] = {"invert", "blur=1,hist=pass", "gray,median=3", "median=5:border=wrap"};
@@ -194,17 +223,6 @@ static void too_large(imgpipe_context *context) {
 
 /* ---- histograms */
 
-static void count_plainly(const imgpipe_image *in, int64_t bins, uint64_t *counts) {
-    for (int64_t y = 0; y < in->info.height; y++)
-        for (int64_t x = 0; x < in->info.width; x++)
-            for (int c = 0; c < in->info.format.channels; c++) {
-                const unsigned char *row = (unsigned char *)in->pixels + y * in->stride;
-                int64_t at = x * in->info.format.channels + c;
-                counts[c * (bins + 3) +
-                       (in->info.format.type == IMGPIPE_U8 ? row[at] : ((const uint16_t *)(const void *)row)[at])]++;
-            }
-}
-
 /* imgpipe_run_image() hands out the same numbers. */
 static void compare_counts(void *user, int stage, const imgpipe_histogram *histogram, const uint64_t *counts) {
     expect(stage == 0 && memcmp(counts, user, histogram->size) == 0, "a run on an image tells the same counts", "");
@@ -285,6 +303,9 @@ static void refusals(imgpipe_context *context) {
            "side data", error.message);
     expect(!plan_of(context, "levels=5:5", &largest, NULL, &error) && error.place == 9, "a mistake in the chain is marked",
            error.message);
+    imgpipe_info huge = {INT32_MAX, INT32_MAX, {IMGPIPE_F32, 4, false}};
+    expect(!plan_of(context, "box=3", &huge, NULL, &error) && strstr(error.message, "more than memory"), "a size beyond all memory",
+           error.message);
     imgpipe_plan *plan = plan_of(context, "box=3", &largest, NULL, &error);
     if (!plan) abort();
     other = in, other.info.width = 62;
@@ -359,6 +380,7 @@ int main(int argc, char **argv) {
     threads();
     if (strcmp(part, "--threads") != 0) {
         chains_and_sizes(context);
+        depths(context);
         layouts(context);
         parameters(context);
         too_large(context);
