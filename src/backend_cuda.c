@@ -59,10 +59,12 @@ static void *starter_main(void *argument) {
 }
 
 imgpipe_status cuda_backend_started(struct cuda_backend *backend, imgpipe_error *error) {
+    pthread_mutex_lock(&backend->lock);
     if (backend->starting) {
         pthread_join(backend->starter, NULL);
         backend->starting = false;
     }
+    pthread_mutex_unlock(&backend->lock);
     if (backend->start_status && error) *error = backend->start_error;
     return backend->start_status;
 }
@@ -74,9 +76,15 @@ static void release_pinned(void *user, void *block, size_t size) {
 }
 
 static cudaError_t pin_bytes(struct cuda_backend *backend, void *block, size_t size) {
-    if (backend->pinned_ceiling && backend->pinned + size > backend->pinned_ceiling) return cudaErrorMemoryAllocation;
+    pthread_mutex_lock(&backend->lock);
+    bool fits = !backend->pinned_ceiling || backend->pinned + size <= backend->pinned_ceiling;
+    if (fits) backend->pinned += size;
+    pthread_mutex_unlock(&backend->lock);
+    if (!fits) return cudaErrorMemoryAllocation;
     cudaError_t code = cudaHostRegister(block, size, cudaHostRegisterPortable);
-    if (code == cudaSuccess) backend->pinned += size;
+    pthread_mutex_lock(&backend->lock);
+    if (code != cudaSuccess) backend->pinned -= size;
+    pthread_mutex_unlock(&backend->lock);
     if (code != cudaSuccess) cudaGetLastError();
     return code;
 }
@@ -342,6 +350,7 @@ static void cuda_free(struct backend *base) {
     } else {
         pool_free(backend->base.pool);
     }
+    pthread_mutex_destroy(&backend->lock);
     free(backend);
 }
 
@@ -362,6 +371,7 @@ imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *
         free(backend);
         return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for the CUDA backend");
     }
+    pthread_mutex_init(&backend->lock, NULL);
     backend->base.ops = &cuda_ops;
     backend->base.tasks = tasks;
     backend->device = device;

@@ -51,11 +51,13 @@ static void lay_out(struct backend_pass *bp, struct layout *layout) {
 static imgpipe_status take_arena(struct backend_pass *bp, size_t size, bool *too_little, imgpipe_error *error) {
     struct cuda_backend *backend = bp->backend;
     *too_little = false;
+    pthread_mutex_lock(&backend->lock);
     if (!backend->arena_taken && backend->arena_size >= size) {
         backend->arena_taken = bp->arena_shared = true;
         bp->arena = backend->arena;
-        return IMGPIPE_OK;
     }
+    pthread_mutex_unlock(&backend->lock);
+    if (bp->arena_shared) return IMGPIPE_OK;
     size_t free_memory, total;
     CUDA_TRY(cudaMemGetInfo(&free_memory, &total));
     uint64_t ceiling = backend->memory ? backend->memory : free_memory / 2;
@@ -138,13 +140,17 @@ imgpipe_status cuda_pass_memory(struct backend_pass *bp, imgpipe_error *error) {
 
 void cuda_pass_release(struct backend_pass *bp) {
     struct cuda_backend *backend = bp->backend;
+    void *surplus = bp->arena_shared ? NULL : bp->arena;
+    size_t size = bp->arena_size;
+    pthread_mutex_lock(&backend->lock);
     if (bp->arena_shared) {
         backend->arena_taken = false;
-    } else if (bp->arena && !backend->arena_taken) {
-        cuda_give(&backend->allocator, backend->arena, backend->arena_size);
+    } else if (bp->arena && !backend->arena_taken) { /* the newer one is kept */
+        surplus = backend->arena;
+        size = backend->arena_size;
         backend->arena = bp->arena;
         backend->arena_size = bp->arena_size;
-    } else if (bp->arena) {
-        cuda_give(&backend->allocator, bp->arena, bp->arena_size);
     }
+    pthread_mutex_unlock(&backend->lock);
+    cuda_give(&backend->allocator, surplus, size);
 }

@@ -15,6 +15,7 @@ struct cuda_backend {
     uint64_t memory;        /* ceiling in device memory; 0: half of what is free */
     uint64_t pinned_ceiling, pinned; /* bytes of host memory; a ceiling of 0 is none */
     const struct log *log;
+    pthread_mutex_t lock;   /* guards what runs at once share: the start, `pinned`, the arena that is kept */
     pthread_t starter;      /* starts the context beside whatever the caller does first */
     bool starting;
     imgpipe_status start_status;

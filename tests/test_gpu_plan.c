@@ -215,6 +215,44 @@ static void streams(void) {
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
 }
 
+/* Runs on host memory at once on one context, which share its streams and the memory that it keeps. */
+static void *some_runs(void *argument) {
+    const char *text = argument;
+    enum { W = 700, H = 500 };
+    imgpipe_context_options options = imgpipe_context_options_default();
+    imgpipe_context *cpu = NULL;
+    imgpipe_chain *chain = NULL;
+    imgpipe_error error = {0};
+    unsigned char *in = malloc(W * H * 3), *found = malloc(W * H * 3), *wanted = malloc(W * H * 3);
+    if (!in || !found || !wanted) abort();
+    for (int i = 0; i < W * H * 3; i++) in[i] = (unsigned char)((unsigned)i * 2654435761u >> 13);
+    imgpipe_image from = {.info = {W, H, {IMGPIPE_U8, 3, false}}, .pixels = in, .stride = W * 3}, to = from;
+    options.device = "cpu";
+    options.threads = 1;
+    bool good = !imgpipe_context_new(&options, &cpu, &error) && !imgpipe_chain_parse(text, &chain, &error);
+    to.pixels = wanted;
+    good = good && !imgpipe_run_image(cpu, chain, &from, &to, NULL, NULL, &error);
+    to.pixels = found;
+    for (int i = 0; i < 10 && good; i++) {
+        memset(found, 0, W * H * 3);
+        good = !imgpipe_run_image(context(), chain, &from, &to, NULL, NULL, &error) && memcmp(found, wanted, W * H * 3) == 0;
+    }
+    expect(good, text, *error.message ? error.message : "runs at once on one context give other bytes");
+    imgpipe_chain_free(&chain);
+    imgpipe_context_free(&cpu);
+    free(in);
+    free(found);
+    free(wanted);
+    return NULL;
+}
+
+static void runs(void) {
+    static const char *const texts[4] = {"blur=3", "median=5,invert", "box=9,conv=sharpen", "blur=20,hist=pass"};
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, some_runs, (void *)texts[i]);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+}
+
 /* ---- the caller's context */
 
 static void *without_context(void *argument) {
@@ -322,6 +360,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
         bench_enqueue();
     } else {
+        runs(); /* first, while the context is still starting */
         same_bytes(small);
         depth();
         layouts();
