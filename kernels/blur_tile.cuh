@@ -125,6 +125,20 @@ template <int N> static __device__ __forceinline__ void blur_put(uint8_t *to, in
         if (i < left) to[i] = (uint8_t)(words[i / 4] >> i % 4 * 8);
 }
 
+/* The horizontal pass of a thread: as many of `rows` rows as it has, each BLUR_TILE_THREADS / along rows from the one before. */
+template <int R, int C>
+static __device__ __forceinline__ void blur_along_rows(const blur_tile_job &job, const float *v, uint8_t *out, int64_t left, int64_t stride,
+                                                       int rows) {
+    typedef blur_shape<R, C> S;
+    const int each = BLUR_TILE_THREADS / S::along;
+#pragma unroll 1
+    for (int i = 0; i < rows; i += each, v += each * S::columns, out += each * stride) {
+        uint32_t words[S::wide / 4];
+        blur_along_tile<R, C>(job, v, words);
+        blur_put(out, left, words);
+    }
+}
+
 template <int R, int C>
 static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_TILE_BLOCKS)
     blur_tile(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct blur_tile_job job) {
@@ -132,40 +146,37 @@ static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_TILE_BLOCKS)
     const int N = BLUR_DOWN_ROWS + 2 * R;
     extern __shared__ float4 blur_shared[];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * job.strip;
-    const int64_t end = min(y + job.strip, tile.out_rect.y1), x0 = (int64_t)blockIdx.x * S::across;
-    if (y >= end) return;
+    const int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * job.strip, x0 = (int64_t)blockIdx.x * S::across;
+    /* Rows are counted from the strip's first. */
+    const int all = (int)min((int64_t)job.strip, tile.out_rect.y1 - y0);
+    if (all <= 0) return;
     const int column = (int)threadIdx.x % S::groups * BLUR_DOWN_COLUMNS, row = (int)threadIdx.x / S::groups * BLUR_DOWN_ROWS;
     const int group = (int)threadIdx.x % S::along, first = (int)threadIdx.x / S::along, each = BLUR_TILE_THREADS / S::along;
     const int64_t x = x0 + group * S::wide;
-    float *v = (float *)blur_shared;
     const bool copies = window_copies(job.image, x0 - S::halo, S::columns);
     const window_columns<BLUR_DOWN_COLUMNS> columns =
         window_find_columns<BLUR_DOWN_COLUMNS>(job.image, x0 - S::halo + column, S::halo, copies);
     const window_edges edges = window_find_edges(job.image, x0 - S::halo, S::columns, S::halo, copies);
-    for (int turn = 0; y < end; turn ^= S::rows * S::columns) {
+    const window_bounds bounds = window_find_bounds(tile, job.image);
+    const int above = (int)(y0 - tile.in_rect.y0) + row - R;
+    float *v = (float *)blur_shared;
+    uint8_t *out = tile_out<uint8_t>(tile, y0 + first) + x;
+    for (int y = 0; y < all; y += S::rows, v = (float *)blur_shared + (y & S::rows) * S::columns) {
         uint32_t in[N];
-        window_rows<BLUR_DOWN_COLUMNS, N>(tile, job.image, columns, y + row - R, R - job.ry,
-                                          (int)min((int64_t)BLUR_DOWN_ROWS, end - y - row) + R + job.ry, in);
-        blur_down_tile<R, C>(job, in, v + turn + row * S::columns + column);
+        window_rows<BLUR_DOWN_COLUMNS, N>(tile, job.image, bounds, columns, above + y, R - job.ry,
+                                          min(BLUR_DOWN_ROWS, all - y - row) + R + job.ry, in);
+        blur_down_tile<R, C>(job, in, v + row * S::columns + column);
         /* The rows before lie in the other half, which nobody reads any more once all have come here. */
         __syncthreads();
         if (edges.left + edges.right > 0) {
             window_copy_edges(job.image, x0 - S::halo, edges, S::rows, job.outside,
-                              [&](int i, int k) -> float & { return v[turn + i * S::columns + k]; });
+                              [&](int i, int k) -> float & { return v[i * S::columns + k]; });
             __syncthreads();
         }
-        const int rows = (int)min((int64_t)S::rows, end - y);
-        uint8_t *to = tile_out<uint8_t>(tile, y + first) + x;
-        const float *from = v + turn + first * S::columns + group * S::wide;
-        y += S::rows;
-        if (first >= each || x >= job.samples) continue;
-#pragma unroll 1
-        for (int i = first; i < rows; i += each, to += each * tile.out_stride, from += each * S::columns) {
-            uint32_t out[S::wide / 4];
-            blur_along_tile<R, C>(job, from, out);
-            blur_put(to, job.samples - x, out);
-        }
+        if (first < each && x < job.samples)
+            blur_along_rows<R, C>(job, v + first * S::columns + group * S::wide, out, job.samples - x, tile.out_stride,
+                                  min(S::rows, all - y) - first);
+        out += S::rows * tile.out_stride;
     }
 }
 
@@ -178,7 +189,7 @@ static int blur_tile_launch(blur_tile_job job, const imgpipe_tile *tiles, int co
     if (failed != cudaSuccess) return (int)failed;
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t rows = tile_rows(jobs.tile, n);
-        job.strip = tile_strip(rows, columns * n, places, 512, S::rows);
+        job.strip = tile_strip(rows, columns * n, places, 128, S::rows);
         dim3 grid((unsigned)columns, (unsigned)((rows + job.strip - 1) / job.strip), (unsigned)n);
         blur_tile<R, C><<<grid, BLUR_TILE_THREADS, shared, stream>>>(jobs, job);
     });

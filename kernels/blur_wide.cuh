@@ -15,7 +15,6 @@
 template <int C> struct blur_planes {
     static const int plane = (BLUR_WIDE_COLUMNS / C + 3) / 4 * 4, row = plane * C;
     static const int tile = BLUR_WIDE_ROWS * row, staging = C > 1 ? BLUR_WIDE_ROWS * BLUR_WIDE_COLUMNS : 0; /* floats, bytes */
-    static const int turn = C > 1 ? 0 : tile; /* with one channel there are two tiles, and one barrier is enough */
 };
 
 /* The rows that come up one after another, up and down from the middle. */
@@ -59,7 +58,7 @@ static __device__ __forceinline__ void blur_down_wide(const imgpipe_tile &tile, 
                                                       float (&sum)[BLUR_DOWN_ROWS][BLUR_DOWN_COLUMNS]) {
     const int R = BLUR_DOWN_ROWS;
     float above[R][BLUR_DOWN_COLUMNS], below[R][BLUR_DOWN_COLUMNS];
-    uint32_t up = 0, down = 0;
+    uint32_t up[2] = {}, down[2] = {}; /* two pairs of rows are under way */
 #pragma unroll
     for (int i = 0; i < R; i++) {
         uint32_t word = STRAIGHT ? *(const uint32_t *)(rows.up + i * tile.in_stride)
@@ -72,15 +71,16 @@ static __device__ __forceinline__ void blur_down_wide(const imgpipe_tile &tile, 
         }
     }
     rows.down = rows.up + (R - 1) * tile.in_stride;
-    blur_next_rows<STRAIGHT>(tile, job, columns, rows, 1, up, down);
+    blur_next_rows<STRAIGHT>(tile, job, columns, rows, 1, up[1], down[1]);
+    blur_next_rows<STRAIGHT>(tile, job, columns, rows, 2, up[0], down[0]);
 #pragma unroll 1
     for (int base = 0; base < job.ry; base += R) {
 #pragma unroll
         for (int j = 1; j <= R; j++) {
             if (base + j > job.ry) break;
-            blur_floats(up, job.base, above[(R - j) % R]);
-            blur_floats(down, job.base, below[(R - 1 + j) % R]);
-            blur_next_rows<STRAIGHT>(tile, job, columns, rows, base + j + 1, up, down);
+            blur_floats(up[j % 2], job.base, above[(R - j) % R]);
+            blur_floats(down[j % 2], job.base, below[(R - 1 + j) % R]);
+            blur_next_rows<STRAIGHT>(tile, job, columns, rows, base + j + 2, up[j % 2], down[j % 2]);
             const float weight = job.y[base + j];
 #pragma unroll
             for (int i = 0; i < R; i++)
@@ -133,12 +133,12 @@ static __device__ __forceinline__ void blur_along_wide(const blur_tile_job &job,
 /* The vertical pass of a thread; v is where its columns of the first row lie. */
 template <int C>
 static __device__ __forceinline__ void blur_down_planes(const imgpipe_tile &tile, const blur_tile_job &job,
-                                                        const window_columns<BLUR_DOWN_COLUMNS> &columns, int column, int64_t y, int made,
-                                                        float *v) {
+                                                        window_bounds bounds, const window_columns<BLUR_DOWN_COLUMNS> &columns, int column, int64_t y,
+                                                        int made, float *v) {
     typedef blur_planes<C> P;
     float down[BLUR_DOWN_ROWS][BLUR_DOWN_COLUMNS];
     blur_rows rows = {NULL, NULL, y, y + made - 1 + job.ry};
-    const bool straight = window_straight(tile, job.image, y - job.ry, BLUR_WIDE_ROWS + 2 * job.ry, &rows.up) &&
+    const bool straight = window_straight(tile, bounds, (int)(y - tile.in_rect.y0) - job.ry, BLUR_WIDE_ROWS + 2 * job.ry, &rows.up) &&
                           made == BLUR_WIDE_ROWS && (columns.inside || !columns.needed);
     rows.up += job.ry * tile.in_stride + (columns.needed ? columns.first : 0);
     if (__all_sync(0xffffffffu, straight))
@@ -190,7 +190,7 @@ static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_WIDE_BLOCKS)
     typedef blur_planes<C> P;
     extern __shared__ float4 blur_shared[];
     float *v = (float *)blur_shared;
-    uint8_t *staging = (uint8_t *)(v + P::tile + P::turn);
+    uint8_t *staging = (uint8_t *)(v + P::tile);
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     const int column = (int)threadIdx.x * BLUR_DOWN_COLUMNS;
     int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * job.strip;
@@ -198,27 +198,26 @@ static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_WIDE_BLOCKS)
     const bool copies = window_copies(job.image, x0 - job.halo, BLUR_WIDE_COLUMNS);
     const window_columns<BLUR_DOWN_COLUMNS> columns =
         window_find_columns<BLUR_DOWN_COLUMNS>(job.image, x0 - job.halo + column, job.halo, copies);
+    const window_bounds bounds = window_find_bounds(tile, job.image);
     const window_edges edges = window_find_edges(job.image, x0 - job.halo, BLUR_WIDE_COLUMNS, job.halo, copies);
-    for (int turn = 0; y < end; turn ^= P::turn, y += BLUR_WIDE_ROWS) {
+    for (; y < end; y += BLUR_WIDE_ROWS) {
         const int made = (int)min((int64_t)BLUR_WIDE_ROWS, end - y);
-        blur_down_planes<C>(tile, job, columns, column, y, made, v + turn);
-        /* The rows before lie in the other half, which nobody reads any more once all have come here. */
+        blur_down_planes<C>(tile, job, bounds, columns, column, y, made, v);
         __syncthreads();
         if (edges.left + edges.right > 0) {
             window_copy_edges(job.image, x0 - job.halo, edges, made, job.outside,
-                              [&](int i, int k) -> float & { return v[turn + i * P::row + k % C * P::plane + k / C]; });
+                              [&](int i, int k) -> float & { return v[i * P::row + k % C * P::plane + k / C]; });
             __syncthreads();
         }
-        blur_along_planes<C>(tile, job, v + turn, x0, y, made, staging);
-        if (C == 1) continue;
+        blur_along_planes<C>(tile, job, v, x0, y, made, staging);
         __syncthreads();
-        blur_store_staging(tile, job, staging, x0, y, made);
+        if (C > 1) blur_store_staging(tile, job, staging, x0, y, made);
     }
 }
 
 template <int C> static int blur_wide_launch(blur_tile_job job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     typedef blur_planes<C> P;
-    const int unit = BLUR_WIDE_OWN * C, shared = (P::tile + P::turn) * (int)sizeof(float) + P::staging;
+    const int unit = BLUR_WIDE_OWN * C, shared = P::tile * (int)sizeof(float) + P::staging;
     job.halo = (job.rx + 3) / 4 * 4 * C;
     job.across = (BLUR_WIDE_COLUMNS - 2 * job.halo) / unit * unit;
     cudaError_t failed = cudaFuncSetAttribute(blur_wide<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);

@@ -67,8 +67,15 @@ static __device__ __forceinline__ void box_first(const uint32_t *own, const box_
         /* Whole words hold one column too many, at the left if the radius is odd. */
         const uint32_t *from = own + (-job.rx >> 1);
         sum[0] -= ODD ? from[0] & 65535 : from[job.rx] >> 16;
-#pragma unroll 4
-        for (int k = 0; k <= job.rx; k++) sum[0] = box_dot(from[k], 0x0101, sum[0]);
+        uint32_t parts[4] = {};
+        int k = 0;
+#pragma unroll 1
+        for (; k + 8 <= job.rx + 1; k += 8)
+#pragma unroll
+            for (int i = 0; i < 8; i++) parts[i % 4] = box_dot(from[k + i], 0x0101, parts[i % 4]);
+#pragma unroll 1
+        for (; k <= job.rx; k++) parts[0] = box_dot(from[k], 0x0101, parts[0]);
+        sum[0] += parts[0] + parts[1] + (parts[2] + parts[3]);
     } else {
         const uint16_t *from = (const uint16_t *)own - job.rx * C;
 #pragma unroll 4
@@ -120,22 +127,17 @@ struct box_lane {
     bool copies, gather;
 };
 
-/* A row counted from the tile's first input row: all that are there fit 32 bits. `top` and `bottom` bound the image's rows. */
-struct box_bounds {
-    int top, bottom;
-};
-
-static __device__ __forceinline__ void box_rows(const imgpipe_tile &tile, const box_slide_job &job, const box_lane &lane, box_bounds bounds,
+/* LAST: nobody reads these rows again; like the results they should leave the L2 cache to the rows of windows under way. */
+template <bool LAST>
+static __device__ __forceinline__ void box_rows(const imgpipe_tile &tile, const box_slide_job &job, const box_lane &lane, window_bounds bounds,
                                                 int row, int from, int count, uint4 (&rows)[4]) {
-    int slot = (int)tile.in_slot + row;
-    if (slot >= (int)tile.in_ring) slot -= (int)tile.in_ring;
-    if (row >= bounds.top && row + 1 < bounds.bottom && slot + 1 < (int)tile.in_ring && from <= 0 && count >= 2 && !lane.gather) {
-        const uint8_t *at = (const uint8_t *)tile.in + slot * tile.in_stride;
+    const uint8_t *at;
+    if (window_straight(tile, bounds, row, 2, &at) && from <= 0 && count >= 2 && !lane.gather) {
 #pragma unroll
-        for (int i = 0; i < 2; i++) rows[i] = *(const uint4 *)(at + lane.at[i]);
+        for (int i = 0; i < 2; i++) rows[i] = LAST ? __ldcs((const uint4 *)(at + lane.at[i])) : *(const uint4 *)(at + lane.at[i]);
         at += tile.in_stride;
 #pragma unroll
-        for (int i = 0; i < 2; i++) rows[2 + i] = *(const uint4 *)(at + lane.at[i]);
+        for (int i = 0; i < 2; i++) rows[2 + i] = LAST ? __ldcs((const uint4 *)(at + lane.at[i])) : *(const uint4 *)(at + lane.at[i]);
         return;
     }
     uint4 far[4] = {};
@@ -168,7 +170,7 @@ static __device__ __forceinline__ void box_store(const imgpipe_tile &tile, const
         if (i / 2 >= rows || at < job.halo || at >= limit) continue;
         const uint4 four = means[i / 2 * BOX_MEANS + at / 16];
         if (at + 16 <= limit)
-            *(uint4 *)(to + at) = four;
+            __stcs((uint4 *)(to + at), four);
         else
             window_store_chunk<uint8_t>(to, at, limit, four);
     }
@@ -200,8 +202,7 @@ static __global__ void __launch_bounds__(32 * BOX_SLIDE_WARPS, BOX_SLIDE_BLOCKS)
     uint4 in[4], out[4];
     /* From here on rows are counted from the strip's first. */
     const int below = (int)(y0 - tile.in_rect.y0), all = (int)(end - y0);
-    const box_bounds bounds = {(int)max(-tile.in_rect.y0, (int64_t)INT32_MIN / 2),
-                               (int)min(job.image.height - tile.in_rect.y0, (int64_t)INT32_MAX / 2)};
+    const window_bounds bounds = window_find_bounds(tile, job.image);
     for (int y = -2 * job.ry - 2; y < all; y += 2) {
         if (y >= -2 * job.ry)
 #pragma unroll
@@ -214,8 +215,8 @@ static __global__ void __launch_bounds__(32 * BOX_SLIDE_WARPS, BOX_SLIDE_BLOCKS)
         /* The next two rows, under way while the lanes slide; what leaves is what came in since the walk began. */
         const int next = y + 2, left = all - next;
         if (left > 0) {
-            box_rows(tile, job, own, bounds, below + next + job.ry, 0, left, in);
-            box_rows(tile, job, own, bounds, below + next - job.ry - 1, 1 - next, left, out);
+            box_rows<false>(tile, job, own, bounds, below + next + job.ry, 0, left, in);
+            box_rows<true>(tile, job, own, bounds, below + next - job.ry - 1, 1 - next, left, out);
         }
         if (y < 0) continue;
         __syncwarp();
@@ -258,7 +259,7 @@ template <int C> static int box_slide_launch(box_slide_job &job, const imgpipe_t
         if (failed != cudaSuccess) return (int)failed;
     }
     /* The higher the window, the fewer warps: so that more of its rows stay in the L2 cache, and strips are high beside it. */
-    const int64_t warps = (job.ry <= 24 ? 16 : 12) * tile_multiprocessors();
+    const int64_t warps = (job.ry <= 8 ? 16 : 12) * tile_multiprocessors();
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t rows = tile_rows(jobs.tile, n);
         job.strip = max(tile_strip(rows, job.columns * n, warps, 4096, 2), 16);

@@ -52,47 +52,55 @@ static __device__ __noinline__ typename window_vector<N>::type window_row_far(co
     return v.vector;
 }
 
-/* Whether rows y ... y + count - 1 lie in the image, and one behind the other in memory; *at is then sample 0 of the first. */
-static __device__ __forceinline__ bool window_straight(const imgpipe_tile &tile, const window_image &image, int64_t y, int count,
-                                                       const uint8_t **at) {
-    int64_t slot = tile.in_slot + (y - tile.in_rect.y0);
-    if (slot >= tile.in_ring) slot -= tile.in_ring;
-    *at = (const uint8_t *)tile.in + slot * tile.in_stride;
-    return y >= 0 && y + count <= image.height && slot + count <= tile.in_ring;
+/* Rows counted from the first of a tile's input, which fit 32 bits: those of the image are top ... bottom - 1. */
+struct window_bounds {
+    int top, bottom;
+};
+static __device__ __forceinline__ window_bounds window_find_bounds(const imgpipe_tile &tile, const window_image &image) {
+    return {(int)max(-tile.in_rect.y0, (int64_t)INT32_MIN / 2), (int)min(image.height - tile.in_rect.y0, (int64_t)INT32_MAX / 2)};
 }
 
-/* Rows y + from ... y + count - 1, and zeros for the others of R. */
+/* Whether `count` rows lie in the image, and one behind the other in memory; *at is then sample 0 of the first. */
+static __device__ __forceinline__ bool window_straight(const imgpipe_tile &tile, window_bounds bounds, int row, int count,
+                                                       const uint8_t **at) {
+    int slot = (int)tile.in_slot + row;
+    if (slot >= (int)tile.in_ring) slot -= (int)tile.in_ring;
+    *at = (const uint8_t *)tile.in + slot * tile.in_stride;
+    return row >= bounds.top && row + count <= bounds.bottom && slot + count <= (int)tile.in_ring;
+}
+
+/* Rows row + from ... row + count - 1, and zeros for the others of R. */
 template <int N, int R>
 static __device__ __noinline__ void window_rows_far(const imgpipe_tile &tile, const window_image &image,
-                                                    const window_columns<N> &columns, int64_t y, int from, int count,
+                                                    const window_columns<N> &columns, int row, int from, int count,
                                                     typename window_vector<N>::type *rows) {
 #pragma unroll 1
     for (int k = 0; k < R; k++) {
         rows[k] = typename window_vector<N>::type();
-        if (k >= from && k < count) rows[k] = window_row_far<N>(tile, image, columns, y + k);
+        if (k >= from && k < count) rows[k] = window_row_far<N>(tile, image, columns, tile.in_rect.y0 + row + k);
     }
 }
 
 template <int N, int R>
-static __device__ __forceinline__ void window_rows(const imgpipe_tile &tile, const window_image &image,
-                                                   const window_columns<N> &columns, int64_t y, int from, int count,
+static __device__ __forceinline__ void window_rows(const imgpipe_tile &tile, const window_image &image, window_bounds bounds,
+                                                   const window_columns<N> &columns, int row, int from, int count,
                                                    typename window_vector<N>::type (&rows)[R]) {
     typedef typename window_vector<N>::type V;
     const uint8_t *at;
-    if (window_straight(tile, image, y + from, count - from, &at) && (columns.inside || !columns.needed)) {
-        const uint32_t first = columns.needed ? (uint32_t)columns.first : 0; /* 32 bits beside a pointer that all threads share */
-        at -= from * tile.in_stride;
+    if (window_straight(tile, bounds, row + from, count - from, &at) && (columns.inside || !columns.needed)) {
+        at += columns.needed ? columns.first : 0;
         if (from == 0 && count == R) {
 #pragma unroll
-            for (int k = 0; k < R; k++) rows[k] = *(const V *)(at + k * tile.in_stride + first);
+            for (int k = 0; k < R; k++) rows[k] = *(const V *)(at + k * tile.in_stride);
         } else {
+            at -= from * tile.in_stride;
 #pragma unroll
-            for (int k = 0; k < R; k++) rows[k] = k >= from && k < count ? *(const V *)(at + k * tile.in_stride + first) : V();
+            for (int k = 0; k < R; k++) rows[k] = k >= from && k < count ? *(const V *)(at + k * tile.in_stride) : V();
         }
         return;
     }
     V far[R];
-    window_rows_far<N, R>(tile, image, columns, y, from, count, far);
+    window_rows_far<N, R>(tile, image, columns, row, from, count, far);
 #pragma unroll
     for (int k = 0; k < R; k++) rows[k] = far[k];
 }
