@@ -1,13 +1,13 @@
 /* The first definition of blur.h in floats: fmaf rounded towards zero adds floor(W p) to a sum from 2^23 on exactly, so a pair of
  * taps costs an addition and this. A block makes V of some columns and rows, keeps it in shared memory, and sums along it.
  *
- * A byte x in the upper mantissa of 2^15 is 2^15 + x without a conversion. A pair of such is 2^16 + p; with W / 512 for a weight the
- * 2^16 add the whole number 128 W (64 W_0 for the middle), which is taken away once, at the end. V is below 2^15, so pairs of it
- * are exact.
+ * A byte x in the upper mantissa of 2^15 is 2^15 + x without a conversion. A pair of such is 2^16 + p; with W / 512 for a weight
+ * the 2^16 add the whole number 128 W (64 W_0 for the middle), which is taken away once, at the end. V is below 2^15, so pairs of
+ * it are exact.
  *
  * Bytes moved: each sample in and out once, and the rows that blocks share once more through the L2 cache. Operations of a sample:
- * two for each pair of taps of both passes, 26 at a radius of 6; to these come 2.5 permutes, 1.75 to pack, and what loads and stores
- * in shared memory take, 2 to 3. Floor: 33 operations at 128 a clock and multiprocessor. */
+ * two for each pair of taps of both passes, 26 at a radius of 6; to these come 2.5 permutes, 1.75 to pack, and what loads and
+ * stores in shared memory take, 2 to 3. Floor: 33 operations at 128 a clock and multiprocessor. */
 #ifndef BLUR_TILE_CUH
 #define BLUR_TILE_CUH
 #include "blur.h"
@@ -21,21 +21,25 @@
 #define BLUR_DOWN_ROWS 8
 #define BLUR_DOWN_COLUMNS 4
 
-/* The same for all tiles of a launch; weights as floats, y in 512ths and x in 65536ths. Where the radius of a kernel is greater than
- * that of the blur, the weights between are 0. */
+/* The same for all tiles of a launch; weights as floats, y in 512ths and x in 65536ths. Where the radius of a kernel is greater
+ * than that of the blur, the weights between are 0. */
 struct blur_tile_job {
     window_image image;
     int64_t samples;
     int rx, ry, across, halo, strip; /* across and halo in samples, strip in rows */
-    uint32_t base; /* 2^15 as a float: a permute takes one immediate operand, and that should be the selector */
+    uint32_t base;                   /* 2^15 as a float: a permute takes one immediate operand, and that should be the selector */
     float start_y, bias_y, start_x, outside; /* outside: V of columns beyond a constant border */
     float y[BLUR_FIXED_RADIUS + 10], x[BLUR_FIXED_RADIUS + 10];
 };
 
 #ifdef EMU
 /* a b + c towards zero, for non-negative numbers whose sum is below 2^24. */
-static inline float __fmaf_rz(float a, float b, float c) { return (float)floor((double)a * b + c); }
-static inline float __fadd_rz(float a, float b) { return b == 1073741824.0f ? (float)(floor(((double)a + b) / 128) * 128) : (float)floor((double)a + b); }
+static inline float __fmaf_rz(float a, float b, float c) {
+    return (float)floor((double)a * b + c);
+}
+static inline float __fadd_rz(float a, float b) {
+    return b == 1073741824.0f ? (float)(floor(((double)a + b) / 128) * 128) : (float)floor((double)a + b);
+}
 #endif
 
 /* 2^15 plus byte i of a word; `base` is 2^15. */
@@ -51,7 +55,8 @@ static __device__ __forceinline__ uint32_t blur_sample(float sum) {
     return __float_as_uint(__fadd_rz(sum, 1073741824.0f));
 }
 static __device__ __forceinline__ uint32_t blur_pack(float a, float b, float c, float d) {
-    return __byte_perm(__byte_perm(blur_sample(a), blur_sample(b), 0x0040), __byte_perm(blur_sample(c), blur_sample(d), 0x0040), 0x5410);
+    return __byte_perm(__byte_perm(blur_sample(a), blur_sample(b), 0x0040), __byte_perm(blur_sample(c), blur_sample(d), 0x0040),
+                       0x5410);
 }
 
 /* V of BLUR_DOWN_ROWS rows of a column; rows[0] is the input row R above the first. */
@@ -70,8 +75,8 @@ static __device__ __forceinline__ void blur_down_column(const uint32_t (&rows)[B
     }
 }
 
-/* The shape of a block for radii up to R on C channels. WIDE: samples that a thread makes in the horizontal pass; 12 instead of 8 for
- * three channels, so that lanes meet different banks. */
+/* The shape of a block for radii up to R on C channels. WIDE: samples that a thread makes in the horizontal pass; 12 instead of 8
+ * for three channels, so that lanes meet different banks. */
 template <int R, int C> struct blur_shape {
     static const int columns = 512, groups = columns / BLUR_DOWN_COLUMNS, rows = BLUR_TILE_THREADS / groups * BLUR_DOWN_ROWS;
     static const int halo = (R * C + 3) / 4 * 4, wide = C == 3 ? 12 : 8, across = (columns - 2 * halo) / wide * wide;
@@ -80,7 +85,8 @@ template <int R, int C> struct blur_shape {
 
 /* The vertical pass of a thread for the rows that it has loaded. */
 template <int R, int C>
-static __device__ __forceinline__ void blur_down_tile(const blur_tile_job &job, const uint32_t (&in)[BLUR_DOWN_ROWS + 2 * R], float *v) {
+static __device__ __forceinline__ void blur_down_tile(const blur_tile_job &job, const uint32_t (&in)[BLUR_DOWN_ROWS + 2 * R],
+                                                      float *v) {
     float all[BLUR_DOWN_COLUMNS][BLUR_DOWN_ROWS];
 #pragma unroll
     for (int i = 0; i < BLUR_DOWN_COLUMNS; i++) blur_down_column<R>(in, i, job, all[i]);
@@ -91,7 +97,8 @@ static __device__ __forceinline__ void blur_down_tile(const blur_tile_job &job, 
 
 /* The horizontal pass: `wide` samples of a row from v on, where the halo before the first of them begins. */
 template <int R, int C>
-static __device__ __forceinline__ void blur_along_tile(const blur_tile_job &job, const float *v, uint32_t (&out)[blur_shape<R, C>::wide / 4]) {
+static __device__ __forceinline__ void blur_along_tile(const blur_tile_job &job, const float *v,
+                                                       uint32_t (&out)[blur_shape<R, C>::wide / 4]) {
     typedef blur_shape<R, C> S;
     float f[S::floats], sum[S::wide];
 #pragma unroll
@@ -127,8 +134,8 @@ template <int N> static __device__ __forceinline__ void blur_put(uint8_t *to, in
 
 /* The horizontal pass of a thread: as many of `rows` rows as it has, each BLUR_TILE_THREADS / along rows from the one before. */
 template <int R, int C>
-static __device__ __forceinline__ void blur_along_rows(const blur_tile_job &job, const float *v, uint8_t *out, int64_t left, int64_t stride,
-                                                       int rows) {
+static __device__ __forceinline__ void blur_along_rows(const blur_tile_job &job, const float *v, uint8_t *out, int64_t left,
+                                                       int64_t stride, int rows) {
     typedef blur_shape<R, C> S;
     const int each = BLUR_TILE_THREADS / S::along;
 #pragma unroll 1
@@ -180,8 +187,7 @@ static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_TILE_BLOCKS)
     }
 }
 
-template <int R, int C>
-static int blur_tile_launch(blur_tile_job job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+template <int R, int C> static int blur_tile_launch(blur_tile_job job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     typedef blur_shape<R, C> S;
     const int shared = 2 * S::rows * S::columns * (int)sizeof(float);
     const int64_t columns = (job.samples + S::across - 1) / S::across, places = BLUR_TILE_BLOCKS * tile_multiprocessors();
@@ -214,7 +220,8 @@ static blur_tile_job blur_tile_make(const imgpipe_stage *stage) {
     return job;
 }
 
-template <int R> static int blur_tile_channels(const blur_tile_job &job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+template <int R>
+static int blur_tile_channels(const blur_tile_job &job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     switch (job.image.channels) {
     case 1: return blur_tile_launch<R, 1>(job, tiles, count, stream);
     case 2: return blur_tile_launch<R, 2>(job, tiles, count, stream);

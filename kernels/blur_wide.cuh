@@ -1,8 +1,8 @@
-/* The arithmetic of blur_tile.cuh for any radius of the first definition. In both passes a thread makes eight results that lie side by
- * side; the taps to both sides are two windows of eight floats, which move on by one with every pair, in registers.
+/* The arithmetic of blur_tile.cuh for any radius of the first definition. In both passes a thread makes eight results that lie
+ * side by side; the taps to both sides are two windows of eight floats, which move on by one with every pair, in registers.
  *
- * V lies in planes, one for each channel. Operations of a sample: two for each pair of taps of both passes, 122 at a radius of 30, and
- * about a tenth for loads. Floor: those at 128 a clock and multiprocessor. */
+ * V lies in planes, one for each channel. Operations of a sample: two for each pair of taps of both passes, 122 at a radius of 30,
+ * and about a tenth for loads. Floor: those at 128 a clock and multiprocessor. */
 #ifndef BLUR_WIDE_CUH
 #define BLUR_WIDE_CUH
 #include "blur_tile.cuh"
@@ -10,11 +10,11 @@
 #define BLUR_WIDE_COLUMNS (BLUR_TILE_THREADS * BLUR_DOWN_COLUMNS)
 #define BLUR_WIDE_ROWS BLUR_DOWN_ROWS
 #define BLUR_WIDE_BLOCKS 2 /* on a multiprocessor */
-#define BLUR_WIDE_OWN 8 /* pixels of a thread in the horizontal pass */
+#define BLUR_WIDE_OWN 8    /* pixels of a thread in the horizontal pass */
 
 template <int C> struct blur_planes {
     static const int plane = (BLUR_WIDE_COLUMNS / C + 3) / 4 * 4, row = plane * C;
-    static const int tile = BLUR_WIDE_ROWS * row, staging = C > 1 ? BLUR_WIDE_ROWS * BLUR_WIDE_COLUMNS : 0; /* floats, bytes */
+    static const int tile = BLUR_WIDE_ROWS * row, staging = C > 1 ? BLUR_WIDE_ROWS *BLUR_WIDE_COLUMNS : 0; /* floats, bytes */
 };
 
 /* The rows that come up one after another, up and down from the middle. */
@@ -24,7 +24,8 @@ struct blur_rows {
 };
 
 static __device__ __forceinline__ uint32_t blur_row(const imgpipe_tile &tile, const window_image &image,
-                                                    const window_columns<BLUR_DOWN_COLUMNS> &columns, const blur_rows &rows, int64_t y) {
+                                                    const window_columns<BLUR_DOWN_COLUMNS> &columns, const blur_rows &rows,
+                                                    int64_t y) {
     return y > rows.last ? 0u : window_row_far<BLUR_DOWN_COLUMNS>(tile, image, columns, y);
 }
 
@@ -61,8 +62,8 @@ static __device__ __forceinline__ void blur_down_wide(const imgpipe_tile &tile, 
     uint32_t up[2] = {}, down[2] = {}; /* two pairs of rows are under way */
 #pragma unroll
     for (int i = 0; i < R; i++) {
-        uint32_t word = STRAIGHT ? *(const uint32_t *)(rows.up + i * tile.in_stride)
-                                      : blur_row(tile, job.image, columns, rows, rows.y + i);
+        uint32_t word =
+            STRAIGHT ? *(const uint32_t *)(rows.up + i * tile.in_stride) : blur_row(tile, job.image, columns, rows, rows.y + i);
         blur_floats(word, job.base, above[i]);
 #pragma unroll
         for (int c = 0; c < BLUR_DOWN_COLUMNS; c++) {
@@ -132,14 +133,15 @@ static __device__ __forceinline__ void blur_along_wide(const blur_tile_job &job,
 
 /* The vertical pass of a thread; v is where its columns of the first row lie. */
 template <int C>
-static __device__ __forceinline__ void blur_down_planes(const imgpipe_tile &tile, const blur_tile_job &job,
-                                                        window_bounds bounds, const window_columns<BLUR_DOWN_COLUMNS> &columns, int column, int64_t y,
+static __device__ __forceinline__ void blur_down_planes(const imgpipe_tile &tile, const blur_tile_job &job, window_bounds bounds,
+                                                        const window_columns<BLUR_DOWN_COLUMNS> &columns, int column, int64_t y,
                                                         int made, float *v) {
     typedef blur_planes<C> P;
     float down[BLUR_DOWN_ROWS][BLUR_DOWN_COLUMNS];
     blur_rows rows = {NULL, NULL, y, y + made - 1 + job.ry};
-    const bool straight = window_straight(tile, bounds, (int)(y - tile.in_rect.y0) - job.ry, BLUR_WIDE_ROWS + 2 * job.ry, &rows.up) &&
-                          made == BLUR_WIDE_ROWS && (columns.inside || !columns.needed);
+    const bool straight =
+        window_straight(tile, bounds, (int)(y - tile.in_rect.y0) - job.ry, BLUR_WIDE_ROWS + 2 * job.ry, &rows.up) &&
+        made == BLUR_WIDE_ROWS && (columns.inside || !columns.needed);
     rows.up += job.ry * tile.in_stride + (columns.needed ? columns.first : 0);
     if (__all_sync(0xffffffffu, straight))
         blur_down_wide<true>(tile, job, columns, rows, down);
@@ -154,8 +156,8 @@ static __device__ __forceinline__ void blur_down_planes(const imgpipe_tile &tile
 
 /* The horizontal pass of all rows of a tile, to the image or, for several channels, to `staging`. */
 template <int C>
-static __device__ __forceinline__ void blur_along_planes(const imgpipe_tile &tile, const blur_tile_job &job, const float *v, int64_t x0,
-                                                         int64_t y, int made, uint8_t *staging) {
+static __device__ __forceinline__ void blur_along_planes(const imgpipe_tile &tile, const blur_tile_job &job, const float *v,
+                                                         int64_t x0, int64_t y, int made, uint8_t *staging) {
     typedef blur_planes<C> P;
     const int groups = job.across / (BLUR_WIDE_OWN * C);
     for (int i = (int)threadIdx.x; i < made * groups * C; i += BLUR_TILE_THREADS) {
@@ -173,8 +175,8 @@ static __device__ __forceinline__ void blur_along_planes(const imgpipe_tile &til
     }
 }
 
-static __device__ __forceinline__ void blur_store_staging(const imgpipe_tile &tile, const blur_tile_job &job, const uint8_t *staging,
-                                                          int64_t x0, int64_t y, int made) {
+static __device__ __forceinline__ void blur_store_staging(const imgpipe_tile &tile, const blur_tile_job &job,
+                                                          const uint8_t *staging, int64_t x0, int64_t y, int made) {
     for (int i = (int)threadIdx.x; i < made * (job.across / 8); i += BLUR_TILE_THREADS) {
         const int row = i / (job.across / 8), s = i % (job.across / 8) * 8;
         if (x0 + s >= job.samples) continue;

@@ -1,13 +1,13 @@
 /* The box mean of u8 without alpha in one pass, for windows up to BOX_SLIDE_MAX on both axes.
  *
- * A warp walks down BOX_COLUMNS_SLIDE columns, two rows at a time, apart from all other warps. A lane keeps the sums over rows of its
- * columns in registers, two in a word, adds the row that enters and takes away the one that leaves. The sums of the two rows lie in
- * shared memory; there each lane slides along a segment of one of them, one column in and one out. Sums are exact, so the
+ * A warp walks down BOX_COLUMNS_SLIDE columns, two rows at a time, apart from all other warps. A lane keeps the sums over rows of
+ * its columns in registers, two in a word, adds the row that enters and takes away the one that leaves. The sums of the two rows
+ * lie in shared memory; there each lane slides along a segment of one of them, one column in and one out. Sums are exact, so the
  * order does not matter; the division is a multiplication.
  *
- * Bytes moved: each sample in once from memory and once more when it leaves, from the L2 cache if that holds all rows of all windows
- * under way; each out once; and the rows of the first window of every strip. Operations of a sample: 1.5 to unpack and add, 4
- * to slide, divide and pack, about as many for loads, addresses and the exchange. */
+ * Bytes moved: each sample in once from memory and once more when it leaves, from the L2 cache if that holds all rows of all
+ * windows under way; each out once; and the rows of the first window of every strip. Operations of a sample: 1.5 to unpack and
+ * add, 4 to slide, divide and pack, about as many for loads, addresses and the exchange. */
 #ifndef BOX_SLIDE_CUH
 #define BOX_SLIDE_CUH
 #include "box.h"
@@ -23,17 +23,16 @@
 #define BOX_COLUMNS_SLIDE (2 * BOX_PART)
 #define BOX_LEAST_ACROSS 256
 
-/* 16 segments make a row; they hold whole pixels. An odd number of words where that is possible, and 16 more than a multiple of 32 in a
- * row: so all lanes meet different banks. */
-template <int C> struct box_shape {
-    static const int segment = C == 4 ? 68 : 66, words = segment / 2, row = 16 * words;
-};
+/* 16 segments make a row; they hold whole pixels. An odd number of words where that is possible, and 16 more than a multiple of 32
+ * in a row: so all lanes meet different banks. */
+template <int C> struct box_shape { static const int segment = C == 4 ? 68 : 66, words = segment / 2, row = 16 * words; };
 
 struct box_slide_job {
     window_image image;
-    int64_t samples, columns;                     /* columns of strips */
-    int rx, ry, strip, halo, across, guard, warp; /* halo and across in samples; guard in words; warp: chunks of its shared memory */
-    uint32_t half, factor, pick;                  /* pick: where the quotients lie in two upper words of products */
+    int64_t samples, columns; /* columns of strips */
+    int rx, ry, strip, halo, across, guard,
+        warp;                    /* halo and across in samples; guard in words; warp: chunks of its shared memory */
+    uint32_t half, factor, pick; /* pick: where the quotients lie in two upper words of products */
 };
 
 static __device__ __forceinline__ uint32_t box_dot(uint32_t pair, uint32_t weights, uint32_t sum) {
@@ -110,13 +109,13 @@ static __device__ __forceinline__ void box_along(const uint32_t *own, const box_
 #define BOX_MEANS (BOX_COLUMNS_SLIDE / 16 + 8)
 
 /* Rows y + from ... y + count - 1 of two, and zeros for the others: parts of row y, then of row y + 1. */
-static __device__ __noinline__ void box_rows_far(const imgpipe_tile &tile, const box_slide_job &job, int64_t first, bool copies, int64_t y,
-                                                 int from, int count, uint4 *rows) {
+static __device__ __noinline__ void box_rows_far(const imgpipe_tile &tile, const box_slide_job &job, int64_t first, bool copies,
+                                                 int64_t y, int from, int count, uint4 *rows) {
 #pragma unroll 1
     for (int i = 0; i < 4; i++) {
-        const window_columns<BOX_OWN> columns =
-            window_find_columns<BOX_OWN>(job.image, first + i % 2 * BOX_PART, job.halo, copies);
-        rows[i] = i / 2 >= from && i / 2 < count ? window_row_far<BOX_OWN>(tile, job.image, columns, y + i / 2) : make_uint4(0, 0, 0, 0);
+        const window_columns<BOX_OWN> columns = window_find_columns<BOX_OWN>(job.image, first + i % 2 * BOX_PART, job.halo, copies);
+        rows[i] =
+            i / 2 >= from && i / 2 < count ? window_row_far<BOX_OWN>(tile, job.image, columns, y + i / 2) : make_uint4(0, 0, 0, 0);
     }
 }
 
@@ -129,15 +128,16 @@ struct box_lane {
 
 /* LAST: nobody reads these rows again; like the results they should leave the L2 cache to the rows of windows under way. */
 template <bool LAST>
-static __device__ __forceinline__ void box_rows(const imgpipe_tile &tile, const box_slide_job &job, const box_lane &lane, window_bounds bounds,
-                                                int row, int from, int count, uint4 (&rows)[4]) {
+static __device__ __forceinline__ void box_rows(const imgpipe_tile &tile, const box_slide_job &job, const box_lane &lane,
+                                                window_bounds bounds, int row, int from, int count, uint4 (&rows)[4]) {
     const uint8_t *at;
     if (window_straight(tile, bounds, row, 2, &at) && from <= 0 && count >= 2 && !lane.gather) {
 #pragma unroll
         for (int i = 0; i < 2; i++) rows[i] = LAST ? __ldcs((const uint4 *)(at + lane.at[i])) : *(const uint4 *)(at + lane.at[i]);
         at += tile.in_stride;
 #pragma unroll
-        for (int i = 0; i < 2; i++) rows[2 + i] = LAST ? __ldcs((const uint4 *)(at + lane.at[i])) : *(const uint4 *)(at + lane.at[i]);
+        for (int i = 0; i < 2; i++)
+            rows[2 + i] = LAST ? __ldcs((const uint4 *)(at + lane.at[i])) : *(const uint4 *)(at + lane.at[i]);
         return;
     }
     uint4 far[4] = {};
@@ -159,8 +159,8 @@ static __device__ __forceinline__ box_lane box_find_lane(const box_slide_job &jo
     return found;
 }
 
-static __device__ __forceinline__ void box_store(const imgpipe_tile &tile, const box_slide_job &job, const uint4 *means, int64_t x0, int64_t y,
-                                                 int rows, int lane) {
+static __device__ __forceinline__ void box_store(const imgpipe_tile &tile, const box_slide_job &job, const uint4 *means, int64_t x0,
+                                                 int64_t y, int rows, int lane) {
     uint8_t *to = tile_out<uint8_t>(tile, y) + x0;
     const int limit = (int)min(job.samples - x0, (int64_t)(job.halo + job.across)); /* columns that may be written */
 #pragma unroll
@@ -207,7 +207,7 @@ static __global__ void __launch_bounds__(32 * BOX_SLIDE_WARPS, BOX_SLIDE_BLOCKS)
         if (y >= -2 * job.ry)
 #pragma unroll
             for (int i = 0; i < 4; i++) {
-                uint32_t (&s)[BOX_OWN / 2] = sums[i % 2];
+                uint32_t(&s)[BOX_OWN / 2] = sums[i % 2];
                 box_slide_sums(s, in[i], out[i]);
                 uint4 *to = (uint4 *)(words + i / 2 * S::row + i % 2 * (BOX_PART / 2)) + lane * 2;
                 to[0] = make_uint4(s[0], s[1], s[2], s[3]), to[1] = make_uint4(s[4], s[5], s[6], s[7]);
@@ -231,7 +231,8 @@ static __global__ void __launch_bounds__(32 * BOX_SLIDE_WARPS, BOX_SLIDE_BLOCKS)
         }
         const int rows = min(2, all - y);
         if (slides < rows && of_use)
-            box_along<C, ODD>(words + slides * S::row + segment * S::words, job, (uint16_t *)(means + slides * BOX_MEANS) + segment * S::words);
+            box_along<C, ODD>(words + slides * S::row + segment * S::words, job,
+                              (uint16_t *)(means + slides * BOX_MEANS) + segment * S::words);
         __syncwarp();
         box_store(tile, job, means, x0, y0 + y, rows, lane);
         __syncwarp();
@@ -264,8 +265,8 @@ template <int C> static int box_slide_launch(box_slide_job &job, const imgpipe_t
         const int64_t rows = tile_rows(jobs.tile, n);
         job.strip = max(tile_strip(rows, job.columns * n, warps, 4096, 2), 16);
         const int64_t all = job.columns * ((rows + job.strip - 1) / job.strip);
-        kernel<<<dim3((unsigned)((all + BOX_SLIDE_WARPS - 1) / BOX_SLIDE_WARPS), 1, (unsigned)n), 32 * BOX_SLIDE_WARPS, shared, stream>>>(
-            jobs, job);
+        kernel<<<dim3((unsigned)((all + BOX_SLIDE_WARPS - 1) / BOX_SLIDE_WARPS), 1, (unsigned)n), 32 * BOX_SLIDE_WARPS, shared,
+                 stream>>>(jobs, job);
     });
 }
 

@@ -1,7 +1,7 @@
-/* Correlation on CUDA, the arithmetic that of kernels/conv.h in the order of kernels/conv.c. u8 is done by conv_small.cuh, conv_dots.cuh
- * and conv_reals.cuh; here are the kernels for the other types, for larger weights, and for what would take too much shared memory: a
- * thread makes a few samples of one row; the mask is a kernel parameter, so that every weight is read from the constant bank for
- * all threads at once. */
+/* Correlation on CUDA, the arithmetic that of kernels/conv.h in the order of kernels/conv.c. u8 is done by conv_small.cuh,
+ * conv_dots.cuh and conv_reals.cuh; here are the kernels for the other types, for larger weights, and for what would take too much
+ * shared memory: a thread makes a few samples of one row; the mask is a kernel parameter, so that every weight is read from the
+ * constant bank for all threads at once. */
 #include "conv_dots.cuh"
 #include "conv_reals.cuh"
 

@@ -1,8 +1,8 @@
-/* Correlation of u8 with whole weights of 8 bits, for any size and number of channels: dot products as in conv_small.cuh on planes as in
- * conv_window.cuh.
+/* Correlation of u8 with whole weights of 8 bits, for any size and number of channels: dot products as in conv_small.cuh on planes
+ * as in conv_window.cuh.
  *
- * Operations of a sample: height * ceil(width / 4) dot products, and a 16th as many loads of weights from shared memory. Floor: the dot
- * products. */
+ * Operations of a sample: height * ceil(width / 4) dot products, and a 16th as many loads of weights from shared memory. Floor:
+ * the dot products. */
 #ifndef CONV_DOTS_CUH
 #define CONV_DOTS_CUH
 #include "conv_small.cuh"
@@ -11,10 +11,11 @@
 /* Samples of a thread: the more, the fewer loads of weights. */
 #define CONV_DOT_WIDE 16
 
-/* Adds word `word` of the rows of the mask that meet row k of the plane: row k - i to result i. `words` are the samples from there on. */
+/* Adds word `word` of the rows of the mask that meet row k of the plane: row k - i to result i. `words` are the samples from there
+ * on. */
 template <int PLACE>
-static __device__ __forceinline__ void conv_add_dots(const conv_dots &mask, const uint32_t *weights, int k, int step, const uint32_t *words,
-                                                     int (&sums)[CONV_ROWS_EACH][CONV_DOT_WIDE]) {
+static __device__ __forceinline__ void conv_add_dots(const conv_dots &mask, const uint32_t *weights, int k, int step,
+                                                     const uint32_t *words, int (&sums)[CONV_ROWS_EACH][CONV_DOT_WIDE]) {
     const int places = PLACE % 2 ? 2 : 4;
     uint32_t further[5], weight[CONV_ROWS_EACH][4];
 #pragma unroll
@@ -33,15 +34,16 @@ static __device__ __forceinline__ void conv_add_dots(const conv_dots &mask, cons
 #pragma unroll
             for (int x = 0; x < CONV_DOT_WIDE; x++) {
                 const int at = x + PLACE, place = at % 4;
-                sums[i][x] = conv_dot(places == 2 && place >= 2 ? further[at / 4] : words[at / 4], weight[i][place % places], sums[i][x]);
+                sums[i][x] =
+                    conv_dot(places == 2 && place >= 2 ? further[at / 4] : words[at / 4], weight[i][place % places], sums[i][x]);
             }
 }
 
-/* The sums of a thread's samples. `from` is the word of the first row where the first window begins, at byte PLACE. WORDS: those of a
- * row of the mask, 0 for any number. */
+/* The sums of a thread's samples. `from` is the word of the first row where the first window begins, at byte PLACE. WORDS: those
+ * of a row of the mask, 0 for any number. */
 template <int PLACE, int WORDS>
-static __device__ __forceinline__ void conv_sum_dots(const conv_dots &mask, const uint32_t *weights, const unsigned char *from, int pitch,
-                                                     int (&sums)[CONV_ROWS_EACH][CONV_DOT_WIDE]) {
+static __device__ __forceinline__ void conv_sum_dots(const conv_dots &mask, const uint32_t *weights, const unsigned char *from,
+                                                     int pitch, int (&sums)[CONV_ROWS_EACH][CONV_DOT_WIDE]) {
     const int places = PLACE % 2 ? 2 : 4, step = (WORDS ? WORDS : mask.words) * places;
 #pragma unroll 1
     for (int k = 0; k < CONV_ROWS_EACH + mask.height - 1; k++, from += pitch, weights += step) {
@@ -51,7 +53,8 @@ static __device__ __forceinline__ void conv_sum_dots(const conv_dots &mask, cons
         for (int i = 0; i < WORDS + 5; i++) words[i] = row[i];
         if constexpr (WORDS > 0) {
 #pragma unroll
-            for (int word = 0; word < WORDS; word++) conv_add_dots<PLACE>(mask, weights + word * places, k, step, words + word, sums);
+            for (int word = 0; word < WORDS; word++)
+                conv_add_dots<PLACE>(mask, weights + word * places, k, step, words + word, sums);
         } else {
 #pragma unroll 1
             for (int word = 0; word < mask.words; word++) {
@@ -68,8 +71,7 @@ static __device__ __forceinline__ void conv_sum_dots(const conv_dots &mask, cons
 template <int PLACE, int WORDS, int HALO>
 static __device__ __forceinline__ void conv_dots_plane(const imgpipe_tile &tile, const window_image &image, const conv_dots &mask,
                                                        const uint32_t *weights, const unsigned char *plane, unsigned char *out,
-                                                       int64_t x0, int64_t y0,
-                                                       int first, int rows, bool keep) {
+                                                       int64_t x0, int64_t y0, int first, int rows, bool keep) {
     typedef conv_layout<CONV_DOT_WIDE, HALO> L;
     const int lane = threadIdx.x % CONV_LANES;
     const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_DOT_WIDE;
@@ -97,24 +99,27 @@ static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS, 4)
     const int count = mask.height * mask.words * mask.places;
     uint32_t *weights = (uint32_t *)conv_shared;
     for (int i = (int)threadIdx.x; i < count; i += CONV_LANES * CONV_WARPS) weights[i] = mask.weights[i];
-    conv_block<CONV_DOT_WIDE, HALO>(tile, image, (unsigned char *)(weights + (count + 3) / 4 * 4), mask.height, rows,
-                                    [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made,
-                                        int channel) {
-                                        conv_dots_plane<PLACE, WORDS, HALO>(tile, image, mask, weights, plane, out, x0, y0, first, made,
-                                                                     alpha && channel == image.channels - 1);
-                                    });
+    conv_block<CONV_DOT_WIDE, HALO>(
+        tile, image, (unsigned char *)(weights + (count + 3) / 4 * 4), mask.height, rows,
+        [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made, int channel) {
+            conv_dots_plane<PLACE, WORDS, HALO>(tile, image, mask, weights, plane, out, x0, y0, first, made,
+                                                alpha && channel == image.channels - 1);
+        });
 }
 
 static int conv_dots_any(const imgpipe_stage *stage, const window_image &image, const conv_words<CONV_WORDS> &mask,
                          const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     typedef void (*kernel)(tile_jobs, window_image, bool, int, conv_words<CONV_WORDS>);
-    static const kernel small[] = {conv_dots_window<3, 1, 1>, conv_dots_window<2, 2, 1>, conv_dots_window<1, 2, 1>, conv_dots_window<0, 3, 1>,
-                                   conv_dots_window<3, 3, 1>, conv_dots_window<2, 4, 1>, conv_dots_window<1, 4, 1>};
-    static const kernel near[] = {conv_dots_window<0, 0, 1>, conv_dots_window<1, 0, 1>, conv_dots_window<2, 0, 1>, conv_dots_window<3, 0, 1>};
-    static const kernel far[] = {conv_dots_window<0, 0, 2>, conv_dots_window<1, 0, 2>, conv_dots_window<2, 0, 2>, conv_dots_window<3, 0, 2>};
+    static const kernel small[] = {conv_dots_window<3, 1, 1>, conv_dots_window<2, 2, 1>, conv_dots_window<1, 2, 1>,
+                                   conv_dots_window<0, 3, 1>, conv_dots_window<3, 3, 1>, conv_dots_window<2, 4, 1>,
+                                   conv_dots_window<1, 4, 1>};
+    static const kernel near[] = {conv_dots_window<0, 0, 1>, conv_dots_window<1, 0, 1>, conv_dots_window<2, 0, 1>,
+                                  conv_dots_window<3, 0, 1>};
+    static const kernel far[] = {conv_dots_window<0, 0, 2>, conv_dots_window<1, 0, 2>, conv_dots_window<2, 0, 2>,
+                                 conv_dots_window<3, 0, 2>};
     const int place = -(mask.width / 2) & 3, words = mask.height * mask.words * mask.places;
     if (mask.width > 33) return conv_window_launch<CONV_DOT_WIDE, 2>(far[place], words, stage, image, mask, tiles, count, stream);
-    return conv_window_launch<CONV_DOT_WIDE, 1>(mask.width <= 15 ? small[mask.width / 2 - 1] : near[place], words, stage, image, mask, tiles,
-                                                count, stream);
+    return conv_window_launch<CONV_DOT_WIDE, 1>(mask.width <= 15 ? small[mask.width / 2 - 1] : near[place], words, stage, image,
+                                                mask, tiles, count, stream);
 }
 #endif

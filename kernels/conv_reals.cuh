@@ -1,8 +1,8 @@
 /* Correlation of u8 with real weights, for any size and number of channels: float32 in the order of conv.h on planes as in
  * conv_window.cuh.
  *
- * Operations of a sample: height * width + height in float32, and some ten for the quotient and the rounding. Floor: those at 128 a clock
- * and multiprocessor. */
+ * Operations of a sample: height * width + height in float32, and some ten for the quotient and the rounding. Floor: those at 128
+ * a clock and multiprocessor. */
 #ifndef CONV_REALS_CUH
 #define CONV_REALS_CUH
 #include "conv_window.cuh"
@@ -30,7 +30,8 @@ static __device__ __forceinline__ void conv_add_reals(const float (&weights)[4],
 }
 
 /* `from` is the word where the first window begins, at byte `place`. */
-static __device__ __forceinline__ void conv_sum_reals(const conv_params &params, const float *all_weights, const unsigned char *from, int place, int pitch,
+static __device__ __forceinline__ void conv_sum_reals(const conv_params &params, const float *all_weights,
+                                                      const unsigned char *from, int place, int pitch,
                                                       float (&sums)[CONV_ROWS_EACH][CONV_REAL_WIDE]) {
     const int width = params.width, height = params.height, shift = 8 * place, step = conv_real_step(width);
 #pragma unroll 1
@@ -108,8 +109,8 @@ struct conv_reals : conv_params {
     bool plain;
 };
 
-/* From the rounded inverse y of b: q = a y is off by less than two units in the last place, one correction makes it less than one, and
- * another correctly rounded (Markstein 1990). The general division takes four times as many instructions. */
+/* From the rounded inverse y of b: q = a y is off by less than two units in the last place, one correction makes it less than one,
+ * and another correctly rounded (Markstein 1990). The general division takes four times as many instructions. */
 static __device__ __forceinline__ float conv_quotient(const conv_reals &params, float a) {
     if (!params.plain) return __fdiv_rn(a, params.by);
     float q = __fmul_rn(a, params.inverse);
@@ -138,9 +139,9 @@ static __device__ __forceinline__ uint32_t conv_real_end(const conv_reals &param
 }
 
 template <int WIDTH, int HALO>
-static __device__ __forceinline__ void conv_reals_plane(const imgpipe_tile &tile, const window_image &image, const conv_reals &params,
-                                                        const float *weights, const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0,
-                                                        int first, int rows, bool keep) {
+static __device__ __forceinline__ void
+conv_reals_plane(const imgpipe_tile &tile, const window_image &image, const conv_reals &params, const float *weights,
+                 const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int rows, bool keep) {
     typedef conv_layout<CONV_REAL_WIDE, HALO> L;
     const int lane = threadIdx.x % CONV_LANES, place = -(params.width / 2) & 3;
     const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_REAL_WIDE;
@@ -174,22 +175,24 @@ static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS, 5)
     float *weights = (float *)conv_shared;
     for (int i = (int)threadIdx.x; i < count; i += CONV_LANES * CONV_WARPS)
         weights[i] = i % step < params.width ? params.weights.real[i / step * params.width + i % step] : 0.0f;
-    conv_block<CONV_REAL_WIDE, HALO>(tile, image, (unsigned char *)(weights + count), params.height, rows,
-                                     [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made,
-                                         int channel) {
-                                         conv_reals_plane<WIDTH, HALO>(tile, image, params, weights, plane, out, x0, y0, first, made,
-                                                                alpha && channel == image.channels - 1);
-                                     });
+    conv_block<CONV_REAL_WIDE, HALO>(
+        tile, image, (unsigned char *)(weights + count), params.height, rows,
+        [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made, int channel) {
+            conv_reals_plane<WIDTH, HALO>(tile, image, params, weights, plane, out, x0, y0, first, made,
+                                          alpha && channel == image.channels - 1);
+        });
 }
 
-static int conv_reals_any(const imgpipe_stage *stage, const window_image &image, const conv_reals &params, const imgpipe_tile *tiles,
-                          int count, cudaStream_t stream) {
+static int conv_reals_any(const imgpipe_stage *stage, const window_image &image, const conv_reals &params,
+                          const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     typedef void (*kernel)(tile_jobs, window_image, bool, int, conv_reals);
-    static const kernel small[] = {conv_reals_window<3, 1>, conv_reals_window<5, 1>, conv_reals_window<7, 1>, conv_reals_window<9, 1>,
-                                   conv_reals_window<11, 1>, conv_reals_window<13, 1>, conv_reals_window<15, 1>};
+    static const kernel small[] = {conv_reals_window<3, 1>, conv_reals_window<5, 1>,  conv_reals_window<7, 1>,
+                                   conv_reals_window<9, 1>, conv_reals_window<11, 1>, conv_reals_window<13, 1>,
+                                   conv_reals_window<15, 1>};
     const int words = params.height * conv_real_step(params.width), width = params.width;
-    if (width > 33) return conv_window_launch<CONV_REAL_WIDE, 2>(conv_reals_window<0, 2>, words, stage, image, params, tiles, count, stream);
-    return conv_window_launch<CONV_REAL_WIDE, 1>(width >= 3 && width <= 15 ? small[width / 2 - 1] : conv_reals_window<0, 1>, words, stage,
-                                                 image, params, tiles, count, stream);
+    if (width > 33)
+        return conv_window_launch<CONV_REAL_WIDE, 2>(conv_reals_window<0, 2>, words, stage, image, params, tiles, count, stream);
+    return conv_window_launch<CONV_REAL_WIDE, 1>(width >= 3 && width <= 15 ? small[width / 2 - 1] : conv_reals_window<0, 1>, words,
+                                                 stage, image, params, tiles, count, stream);
 }
 #endif

@@ -20,9 +20,7 @@ struct conv_dots {
     int after, offset;
 };
 /* [row][word][place] */
-template <int WORDS> struct conv_words : conv_dots {
-    alignas(16) uint32_t weights[WORDS];
-};
+template <int WORDS> struct conv_words : conv_dots { alignas(16) uint32_t weights[WORDS]; };
 
 static __device__ __forceinline__ int conv_dot(uint32_t samples, uint32_t weights, int sum) {
 #ifdef EMU
@@ -129,8 +127,8 @@ static __device__ __noinline__ uint32_t conv_gather(const window_image &image, c
 }
 
 /* Samples x - 4 ... x + 19 of `count` rows from y on, which may lie beside the image. */
-static __device__ __noinline__ void conv_load_far(const imgpipe_tile &tile, const window_image &image, int64_t x, int64_t y, int count,
-                                                  uint32_t (*words)[6]) {
+static __device__ __noinline__ void conv_load_far(const imgpipe_tile &tile, const window_image &image, int64_t x, int64_t y,
+                                                  int count, uint32_t (*words)[6]) {
 #pragma unroll 1
     for (int k = 0; k < count; k++) {
         const int64_t from = border_index(image.border, y + k, image.height);
@@ -142,8 +140,8 @@ static __device__ __noinline__ void conv_load_far(const imgpipe_tile &tile, cons
 
 /* The same, `made` of them for the results of CONV_TALL rows, all loads under way at once. */
 template <int MADE>
-static __device__ __forceinline__ void conv_load(const imgpipe_tile &tile, const window_image &image, int64_t x, int64_t y, int count,
-                                                 uint32_t (&words)[MADE][6]) {
+static __device__ __forceinline__ void conv_load(const imgpipe_tile &tile, const window_image &image, int64_t x, int64_t y,
+                                                 int count, uint32_t (&words)[MADE][6]) {
     int64_t slot = tile.in_slot + (y - tile.in_rect.y0);
     if (slot >= tile.in_ring) slot -= tile.in_ring;
     if (count == MADE && y >= 0 && y + MADE <= image.height && slot + MADE <= tile.in_ring && x >= 4 && x + 20 <= image.width) {
@@ -190,7 +188,8 @@ static __global__ void __launch_bounds__(32 * CONV_SMALL_WARPS, CONV_SMALL_BLOCK
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     const int64_t x = ((int64_t)blockIdx.x * 32 + threadIdx.x) * CONV_ACROSS;
     const int64_t y = tile.out_rect.y0 + ((int64_t)blockIdx.y * CONV_SMALL_WARPS + threadIdx.y) * CONV_TALL;
-    const int rows = (int)min((int64_t)CONV_TALL, tile.out_rect.y1 - y), row_words = (W + (W % 4 == 1 ? 6 : 4)) / 4 * (W % 4 == 1 ? 4 : 2);
+    const int rows = (int)min((int64_t)CONV_TALL, tile.out_rect.y1 - y),
+              row_words = (W + (W % 4 == 1 ? 6 : 4)) / 4 * (W % 4 == 1 ? 4 : 2);
     if (x >= image.width || rows <= 0) return;
     uint32_t words[CONV_TALL + H - 1][6];
     conv_load<CONV_TALL + H - 1>(tile, image, x, y - H / 2, rows + H - 1, words);
@@ -212,13 +211,14 @@ static __global__ void __launch_bounds__(32 * CONV_SMALL_WARPS, CONV_SMALL_BLOCK
 }
 
 template <int SIZE>
-static int conv_small_launch(const window_image &image, const conv_words<CONV_WORDS_SMALL> &mask, const imgpipe_tile *tiles, int count,
-                             cudaStream_t stream) {
+static int conv_small_launch(const window_image &image, const conv_words<CONV_WORDS_SMALL> &mask, const imgpipe_tile *tiles,
+                             int count, cudaStream_t stream) {
     void (*kernel)(tile_jobs, window_image, conv_words<CONV_WORDS_SMALL>) =
         conv_simple(mask) ? conv_small<SIZE, SIZE, true> : conv_small<SIZE, SIZE, false>;
     return tile_each(tiles, count, [&](const tile_jobs &jobs, int n) {
         const int64_t across = 32 * CONV_ACROSS, tall = CONV_SMALL_WARPS * CONV_TALL;
-        dim3 grid((unsigned)((image.width + across - 1) / across), (unsigned)((tile_rows(jobs.tile, n) + tall - 1) / tall), (unsigned)n);
+        dim3 grid((unsigned)((image.width + across - 1) / across), (unsigned)((tile_rows(jobs.tile, n) + tall - 1) / tall),
+                  (unsigned)n);
         kernel<<<grid, dim3(32, CONV_SMALL_WARPS), 0, stream>>>(jobs, image, mask);
     });
 }

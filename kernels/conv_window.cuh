@@ -1,6 +1,6 @@
-/* Correlation of u8 by way of planes in shared memory (window.cuh), for any size and number of channels: what the kernels for whole and
- * for real weights share. A thread makes some neighbouring samples of a few rows; each row of the plane comes by once, and serves
- * every result that it belongs to. */
+/* Correlation of u8 by way of planes in shared memory (window.cuh), for any size and number of channels: what the kernels for
+ * whole and for real weights share. A thread makes some neighbouring samples of a few rows; each row of the plane comes by once,
+ * and serves every result that it belongs to. */
 #ifndef CONV_WINDOW_CUH
 #define CONV_WINDOW_CUH
 #include "conv.h"
@@ -51,8 +51,8 @@ template <int WIDE> static __device__ __forceinline__ void conv_keep(const unsig
 
 /* A block: planes of all channels, then groups of rows of a channel, warp by warp, by plane(...). */
 template <int WIDE, int HALO, typename F>
-static __device__ __forceinline__ void conv_block(const imgpipe_tile &tile, const window_image &image, unsigned char *shared, int height,
-                                                  int rows, F plane) {
+static __device__ __forceinline__ void conv_block(const imgpipe_tile &tile, const window_image &image, unsigned char *shared,
+                                                  int height, int rows, F plane) {
     typedef conv_layout<WIDE, HALO> L;
     const window_planes planes = {shared, L::pitch, L::plane(rows, height)};
     const window_planes results = {shared + image.channels * planes.plane_pitch, L::out_pitch, L::out_plane(rows)};
@@ -61,7 +61,7 @@ static __device__ __forceinline__ void conv_block(const imgpipe_tile &tile, cons
     for (int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * rows; y < tile.out_rect.y1; y += (int64_t)gridDim.y * rows) {
         const int made = (int)min((int64_t)rows, tile.out_rect.y1 - y), groups = rows / CONV_ROWS_EACH;
         window_load<uint8_t, L::chunks + 2 * HALO>(tile, image, planes, x0 - 16 * HALO, y - height / 2, made + height - 1, thread,
-                                                     threads, window_copy());
+                                                   threads, window_copy());
         window_loaded();
         __syncthreads();
         for (int i = thread / CONV_LANES; i < image.channels * groups; i += CONV_WARPS)

@@ -41,11 +41,11 @@ __device__ __forceinline__ uint32_t piece_count(const imgpipe_tile &tile, const 
 
 /* ---- 8 bits: table[channel][value][column]
  *
- * A warp reads whole lines, and the next piece while it counts one. With three channels a lane's vectors then begin with any of them:
- * which of three places in the table is whose differs from lane to lane, but not which byte goes to which place.
+ * A warp reads whole lines, and the next piece while it counts one. With three channels a lane's vectors then begin with any of
+ * them: which of three places in the table is whose differs from lane to lane, but not which byte goes to which place.
  *
- * Bytes moved: each sample in. Operations: a shift, a mask and an atomic addition in shared memory for each sample, without a meeting
- * of lanes whatever the content. Floor: the reading. Measured: see tools/bench --gpu. */
+ * Bytes moved: each sample in. Operations: a shift, a mask and an atomic addition in shared memory for each sample, without a
+ * meeting of lanes whatever the content. Floor: the reading. Measured: see tools/bench --gpu. */
 
 template <int C> struct bytes {
     static const int vectors = C == 3 ? 3 : 4; /* of a lane in a piece: pieces begin with a pixel */
@@ -86,8 +86,8 @@ __device__ __forceinline__ void load_piece(const piece<uint8_t> &p, int64_t widt
 
 /* A vector that the row's end cuts is counted byte by byte. */
 template <int C, int COLUMNS>
-__device__ __forceinline__ void count_piece(unsigned char *table, const places<C, COLUMNS> &places, const piece<uint8_t> &p, int64_t width,
-                                            int lane, const uint4 (&loaded)[bytes<C>::vectors]) {
+__device__ __forceinline__ void count_piece(unsigned char *table, const places<C, COLUMNS> &places, const piece<uint8_t> &p,
+                                            int64_t width, int lane, const uint4 (&loaded)[bytes<C>::vectors]) {
 #pragma unroll
     for (int i = 0; i < bytes<C>::vectors; i++) {
         int64_t at = p.begin + 512 * i + 16 * lane;
@@ -95,14 +95,12 @@ __device__ __forceinline__ void count_piece(unsigned char *table, const places<C
             count_vector<C, COLUMNS>(table, places, i, loaded[i]);
             continue;
         }
-        for (; at < width; at++)
-            atomicAdd((uint32_t *)(table + ((at % C * 256 + p.row[at]) * COLUMNS + lane % COLUMNS) * 4), 1u);
+        for (; at < width; at++) atomicAdd((uint32_t *)(table + ((at % C * 256 + p.row[at]) * COLUMNS + lane % COLUMNS) * 4), 1u);
     }
 }
 
 template <int C, int COLUMNS>
-__global__ void __launch_bounds__(THREADS, 1)
-    u8_kernel(const __grid_constant__ struct tile_jobs jobs, geometry g, int64_t slots) {
+__global__ void __launch_bounds__(THREADS, 1) u8_kernel(const __grid_constant__ struct tile_jobs jobs, geometry g, int64_t slots) {
     extern __shared__ uint32_t table[];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     const int lane = threadIdx.x % 32;
@@ -245,8 +243,8 @@ static geometry geometry_of(const launch &l, int piece_size) {
     return {width, (uint32_t)((width + piece_size - 1) / piece_size)};
 }
 
-/* Enough blocks to fill the device, `each` on a multiprocessor, or for the work if that is less. A block counts less than 2^32 samples: even a tile as
- * large as all device memory is shared by so many. */
+/* Enough blocks to fill the device, `each` on a multiprocessor, or for the work if that is less. A block counts less than 2^32
+ * samples: even a tile as large as all device memory is shared by so many. */
 static dim3 grid_of(const launch &l, const geometry &g, const tile_jobs &jobs, int n, int each) {
     int64_t warps = THREADS / 32, work = (tile_rows(jobs.tile, n) * (int64_t)g.segments + warps - 1) / warps;
     int64_t most = each * (int64_t)l.multiprocessors;
@@ -271,7 +269,10 @@ static cudaError_t u8_launch_any(const launch &l, const tile_jobs &jobs, int n) 
     case 1: return u8_launch<1, 32>(l, jobs, n);
     case 2: return large ? u8_launch<2, 32>(l, jobs, n) : u8_launch<2, 16>(l, jobs, n);
     case 3: return large ? u8_launch<3, 32>(l, jobs, n) : u8_launch<3, 16>(l, jobs, n);
-    default: return l.shared >= 128 * 1024 ? u8_launch<4, 32>(l, jobs, n) : large ? u8_launch<4, 16>(l, jobs, n) : u8_launch<4, 8>(l, jobs, n);
+    default:
+        return l.shared >= 128 * 1024 ? u8_launch<4, 32>(l, jobs, n)
+               : large                ? u8_launch<4, 16>(l, jobs, n)
+                                      : u8_launch<4, 8>(l, jobs, n);
     }
 }
 

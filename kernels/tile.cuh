@@ -30,8 +30,8 @@ static inline int64_t tile_rows(const imgpipe_tile *tiles, int n) {
     return rows;
 }
 
-/* How high strips of rows should be so that `columns` columns of them make one round of `places` blocks, or some full ones, with none
- * left over at the end: about `most` rows at most, whole units of `unit` rows, and within the limit of a grid's height. */
+/* How high strips of rows should be so that `columns` columns of them make one round of `places` blocks, or some full ones, with
+ * none left over at the end: about `most` rows at most, whole units of `unit` rows, and within the limit of a grid's height. */
 static inline int tile_strip(int64_t rows, int64_t columns, int64_t places, int64_t most, int64_t unit) {
     int64_t rounds = (rows * columns + places * most - 1) / (places * most), strips = rounds * places / columns;
     if (strips < 1) strips = 1;

@@ -1,5 +1,5 @@
-/* Rows of neighbouring samples straight from an image into registers, with the border filled in: for kernels whose threads go down a
- * few columns. u8, any number of interleaved channels. */
+/* Rows of neighbouring samples straight from an image into registers, with the border filled in: for kernels whose threads go down
+ * a few columns. u8, any number of interleaved channels. */
 #ifndef WINDOW_ROWS_CUH
 #define WINDOW_ROWS_CUH
 #include "window.cuh"
@@ -8,8 +8,8 @@ template <int N> struct window_vector;
 template <> struct window_vector<4> { typedef uint32_t type; };
 template <> struct window_vector<16> { typedef uint4 type; };
 
-/* Columns beside the image are not read, but copied from what has been made of the columns that stand for them: these lie near, with
- * every border but wrap, unless `columns` from `origin` on hold the whole image. */
+/* Columns beside the image are not read, but copied from what has been made of the columns that stand for them: these lie near,
+ * with every border but wrap, unless `columns` from `origin` on hold the whole image. */
 static __device__ __forceinline__ bool window_copies(const window_image &image, int64_t origin, int columns) {
     return image.border != IMGPIPE_BORDER_WRAP || (origin <= 0 && origin + columns >= image.width * image.channels);
 }
@@ -23,7 +23,8 @@ template <int N> struct window_columns {
 
 /* `reach`: samples beside the image that are needed. Rows have less than 2^31 samples. */
 template <int N>
-static __device__ __forceinline__ window_columns<N> window_find_columns(const window_image &image, int64_t first, int reach, bool copies) {
+static __device__ __forceinline__ window_columns<N> window_find_columns(const window_image &image, int64_t first, int reach,
+                                                                        bool copies) {
     const int64_t samples = image.width * image.channels;
     window_columns<N> columns = {first, first >= 0 && first + (copies ? 1 : N) <= samples, true};
     columns.needed = columns.inside || (!copies && first + N > -reach && first < samples + reach);
@@ -130,11 +131,11 @@ static __device__ __noinline__ int window_edge_source(const window_image &image,
     return x < 0 ? -1 : (int)(x * image.channels + s % image.channels - origin);
 }
 
-/* For `rows` rows, by all warps of a block; at(row, k) is what has been made of column k, `outside` that of all columns beyond a constant
- * border. */
+/* For `rows` rows, by all warps of a block; at(row, k) is what has been made of column k, `outside` that of all columns beyond a
+ * constant border. */
 template <typename T, typename F>
-static __device__ __forceinline__ void window_copy_edges(const window_image &image, int64_t origin, const window_edges &edges, int rows,
-                                                         T outside, F at) {
+static __device__ __forceinline__ void window_copy_edges(const window_image &image, int64_t origin, const window_edges &edges,
+                                                         int rows, T outside, F at) {
     const int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32;
     for (int i = (int)threadIdx.x % 32; i < edges.left + edges.right; i += 32) {
         const int to = window_edge(edges, i), from = window_edge_source(image, origin, to);
