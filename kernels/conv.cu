@@ -122,7 +122,7 @@ static bool conv_bytes(const imgpipe_stage *stage, const imgpipe_tile *tiles, in
     const window_image image = {in.width, in.height, in.format.channels, stage->border, (uint32_t)stage->border_value};
     if (in.format.type != IMGPIPE_U8) return false;
     if (params.arithmetic == CONV_REAL) {
-        *result = conv_reals_any(stage, image, conv_make_reals(params), tiles, count, stream);
+        *result = conv_reals_any(stage, image, params, tiles, count, stream);
         return *result != CONV_TOO_LARGE;
     }
     conv_dots dots = {};

