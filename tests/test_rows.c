@@ -271,6 +271,24 @@ static void needed(const char *text, imgpipe_format format, int threads, uint64_
     context_end(&context);
 }
 
+/* On a GPU: both kinds of memory, and more of its own for a larger image. */
+static void needed_on_device(imgpipe_context *context) {
+    uint64_t bytes[2] = {0, 0};
+    imgpipe_chain *chain = NULL;
+    CHECK(imgpipe_chain_parse("gray,blur=2,median=5", &chain, &error) == IMGPIPE_OK);
+    for (int i = 0; i < 2; i++) {
+        imgpipe_needs needs = imgpipe_needs_default();
+        imgpipe_info in = {i ? 6000 : 60, i ? 4000 : 40, {IMGPIPE_U8, 3, false}};
+        CHECK(imgpipe_chain_needs(context, chain, &in, NULL, &needs, &error) == IMGPIPE_OK);
+        CHECK(strncmp(needs.device, "cuda", 4) == 0 && needs.left == 8 && !needs.whole);
+        bytes[i] = needs.device_bytes;
+        printf("      %lld x %lld: %llu bytes here, %llu on %s\n", (long long)in.width, (long long)in.height,
+               (unsigned long long)needs.host_bytes, (unsigned long long)needs.device_bytes, needs.device);
+    }
+    CHECK(bytes[0] > 60 * 40 && bytes[1] > 4 * bytes[0]);
+    imgpipe_chain_free(&chain);
+}
+
 static void needs(void) {
     imgpipe_format u8 = {IMGPIPE_U8, 3, false}, u16 = {IMGPIPE_U16, 1, false}, f32 = {IMGPIPE_F32, 1, false};
     imgpipe_needs old = imgpipe_needs_default();
@@ -323,8 +341,9 @@ int main(int count, char **arguments) {
         imgpipe_context *context = NULL;
         options.device = device = arguments[1];
         imgpipe_status status = imgpipe_context_new(&options, &context, &error);
-        imgpipe_context_free(&context);
         if (status == IMGPIPE_ERROR_DEVICE) return puts(error.message), 77;
+        needed_on_device(context);
+        imgpipe_context_free(&context);
         equal(2);
         ends(2);
         printf("%d checks, %d failed\n", checks, failures);
