@@ -8,7 +8,8 @@
  *   u8 from 17 x 17              median_slices.cuh: counts below thresholds
  *   u16, f32 from 17 to 31       median_planes.cuh: bit by bit, rows of windows in registers
  *   u16 from 33, f32 to 127      median_spread.cuh: the same with a window spread over several lanes
- *   f32 from 129                 here: bit by bit, counting all samples anew
+ *   f32 from 129                 here: bit by bit, counting all samples anew; any size and type for which a device has too little
+ *                                shared memory
  *
  * 5 x 5. Bytes moved: each sample in and out once, and the rows that a block shares with the next once more through the L2 cache.
  * Operations of two 16-bit lanes for two results: 71, and as many of 32 bits for one result of f32. Floor: 470 Gpix/s, f32 235, by
@@ -100,34 +101,55 @@ static __global__ void __launch_bounds__(MEDIAN_THREADS)
     }
 }
 
-/* f32 in windows too large for all other methods. */
+/* Where no other method has room: any type and size. */
 
 /* What all threads of a launch share; the size of the image is that of the stage's input. */
 struct median_launch {
     int64_t width, height;
     int channels, size;
     imgpipe_border border;
-    int32_t outside; /* key of the constant border */
+    uint32_t outside; /* key of the constant border */
 };
 
-/* How many keys of the window around column x, row y are below `limit`. Keys are taken as unsigned, in the same order. */
-static __device__ int window_below(const struct median_launch &launch, const imgpipe_tile &tile, int64_t x, int64_t y, int channel,
-                                   uint32_t limit) {
+/* Keys in the order of unsigned integers. */
+static __device__ __forceinline__ uint32_t bits_key(uint8_t v) {
+    return v;
+}
+static __device__ __forceinline__ uint32_t bits_key(uint16_t v) {
+    return v;
+}
+static __device__ __forceinline__ uint32_t bits_key(float v) {
+    return (uint32_t)median_key(v) ^ 0x80000000u;
+}
+static __device__ __forceinline__ void bits_put(uint8_t *to, uint32_t key) {
+    *to = (uint8_t)key;
+}
+static __device__ __forceinline__ void bits_put(uint16_t *to, uint32_t key) {
+    *to = (uint16_t)key;
+}
+static __device__ __forceinline__ void bits_put(float *to, uint32_t key) {
+    *to = median_from_key((int32_t)(key ^ 0x80000000u));
+}
+
+/* How many keys of the window around column x, row y are below `limit`. */
+template <typename T>
+static __device__ int bits_below(const struct median_launch &launch, const imgpipe_tile &tile, int64_t x, int64_t y, int channel,
+                                 uint32_t limit) {
     const int radius = launch.size / 2;
     int below = 0;
     for (int j = -radius; j <= radius; j++) {
         const int64_t row = window_index(launch.border, y + j, launch.height);
-        const float *from = row < 0 ? (const float *)0 : tile_in<float>(tile, row);
+        const T *from = row < 0 ? (const T *)0 : tile_in<T>(tile, row);
         for (int k = -radius; k <= radius; k++) {
             const int64_t column = window_index(launch.border, x + k, launch.width);
-            const int32_t key = from && column >= 0 ? median_key(from[column * launch.channels + channel]) : launch.outside;
-            below += ((uint32_t)key ^ 0x80000000u) < limit;
+            below += (from && column >= 0 ? bits_key(from[column * launch.channels + channel]) : launch.outside) < limit;
         }
     }
     return below;
 }
 
 /* The median is the greatest value that no more than half of the samples are below: found from its highest bit on. */
+template <typename T>
 static __global__ void median_bits(const __grid_constant__ struct tile_jobs jobs,
                                    const __grid_constant__ struct median_launch launch) {
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
@@ -137,26 +159,28 @@ static __global__ void median_bits(const __grid_constant__ struct tile_jobs jobs
     for (int64_t y = tile.out_rect.y0 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y; y < tile.out_rect.y1;
          y += (int64_t)gridDim.y * blockDim.y) {
         uint32_t median = 0;
-        for (int bit = 31; bit >= 0; bit--) {
+        for (int bit = 8 * (int)sizeof(T) - 1; bit >= 0; bit--) {
             const uint32_t limit = median | 1u << bit;
-            if (window_below(launch, tile, x / launch.channels, y, channel, limit) <= half) median = limit;
+            if (bits_below<T>(launch, tile, x / launch.channels, y, channel, limit) <= half) median = limit;
         }
-        tile_out<float>(tile, y)[x] = median_from_key((int32_t)(median ^ 0x80000000u));
+        bits_put(tile_out<T>(tile, y) + x, median);
     }
 }
 
+template <typename T>
 static int median_bits_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
                               cudaStream_t stream) {
     const imgpipe_info *in = &stage->in;
     const int size = ((const struct median_data *)stage->data)->size;
-    struct median_launch launch = {in->width, in->height, in->format.channels, size, stage->border, outside};
+    const uint32_t key = (uint32_t)outside ^ (sizeof(T) == 4 ? 0x80000000u : 0u);
+    struct median_launch launch = {in->width, in->height, in->format.channels, size, stage->border, key};
     const dim3 threads(32, 4);
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t samples = in->width * in->format.channels;
         const int64_t blocks = (tile_rows(jobs.tile, n) + threads.y - 1) / threads.y;
         const dim3 grid((unsigned)((samples + threads.x - 1) / threads.x), (unsigned)(blocks < 65535 ? blocks : 65535),
                         (unsigned)n);
-        median_bits<<<grid, threads, 0, stream>>>(jobs, launch);
+        median_bits<T><<<grid, threads, 0, stream>>>(jobs, launch);
     });
 }
 
@@ -181,8 +205,8 @@ static int median_window_launch(const imgpipe_stage *stage, int32_t outside, con
 }
 
 template <typename P>
-static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
-                             cudaStream_t stream) {
+static int median_launch_best(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
+                              cudaStream_t stream) {
     switch (((const struct median_data *)stage->data)->size) {
     case 3: return median_three_cuda(stage, outside, tiles, count, stream);
     case 5: return median_window_launch<median_net_5<P>, P>(stage, outside, tiles, count, stream);
@@ -191,12 +215,20 @@ static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const 
     case 11: return median_tree_cuda_11(stage, outside, tiles, count, stream);
     case 13: return median_tree_cuda_13(stage, outside, tiles, count, stream);
     case 15: return median_tree_cuda_15(stage, outside, tiles, count, stream);
-    default:
-        if (sizeof(typename P::sample) == 1) return median_slices_cuda(stage, outside, tiles, count, stream);
-        if (sizeof(typename P::sample) == 2 || ((const struct median_data *)stage->data)->size < 128)
-            return median_planes_cuda(stage, outside, tiles, count, stream);
-        return median_bits_launch(stage, outside, tiles, count, stream);
+    default: return MEDIAN_NO_ROOM;
     }
+}
+
+/* The best method, else that of large windows, else the one that needs no shared memory. */
+template <typename P>
+static int median_launch_any(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
+                             cudaStream_t stream) {
+    typedef typename P::sample T;
+    int status = median_launch_best<P>(stage, outside, tiles, count, stream);
+    if (status == MEDIAN_NO_ROOM)
+        status = sizeof(T) == 1 ? median_slices_cuda(stage, outside, tiles, count, stream)
+                                : median_planes_cuda(stage, outside, tiles, count, stream);
+    return status == MEDIAN_NO_ROOM ? median_bits_launch<T>(stage, outside, tiles, count, stream) : status;
 }
 
 extern "C" int median_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream) {

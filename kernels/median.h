@@ -49,6 +49,8 @@ extern "C"
 #endif
 int median_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
 #ifdef __cplusplus
+/* What launchers return where the device has not enough shared memory for the size: another method must do it. */
+#define MEDIAN_NO_ROOM (-1)
 /* By networks in files of their own; `outside` is the key of the constant border. */
 int median_three_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
 int median_tree_cuda_7(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);

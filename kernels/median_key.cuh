@@ -115,4 +115,12 @@ static __device__ __forceinline__ uint32_t median_transpose(uint32_t x, int lane
     }
     return x;
 }
+
+/* Lets a kernel have `bytes` of shared memory; false where the device has not so much. */
+template <typename F> static inline bool median_room(F *kernel, int bytes) {
+    if (bytes <= 32 * 1024) return true; /* with what the kernels have besides, every device has it */
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess) return true;
+    (void)cudaGetLastError();
+    return false;
+}
 #endif

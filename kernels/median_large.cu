@@ -33,11 +33,7 @@ static int slices_launch(const imgpipe_stage *stage, int size, int32_t outside, 
     struct median_slices launch = slices_plan(stage, size, outside, LEVELS);
     launch.rows = SLICES_ROWS;
     const int shared = (2 * launch.rows + size - 1) * WORDS * 32, across = WORDS * 32 - size + 1;
-    if (shared > 48 * 1024) {
-        cudaError_t failed =
-            cudaFuncSetAttribute(median_slices_tile<LEVELS, WORDS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-        if (failed != cudaSuccess) return (int)failed;
-    }
+    if (!median_room(median_slices_tile<LEVELS, WORDS>, shared)) return MEDIAN_NO_ROOM;
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t blocks = (tile_rows(jobs.tile, n) + launch.rows - 1) / launch.rows;
         const dim3 grid((unsigned)((launch.width + across - 1) / across * launch.channels),
@@ -48,6 +44,7 @@ static int slices_launch(const imgpipe_stage *stage, int size, int32_t outside, 
 
 int median_slices_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream) {
     const int size = ((const struct median_data *)stage->data)->size;
+    if (size < 9) return MEDIAN_NO_ROOM;
     if (size < 16) return slices_launch<4, 4>(stage, size, outside, tiles, count, stream);
     if (size < 32) return slices_launch<5, 4>(stage, size, outside, tiles, count, stream);
     if (size < 64) return slices_launch<6, 4>(stage, size, outside, tiles, count, stream);

@@ -36,9 +36,7 @@ static int spread_launch(const imgpipe_stage *stage, int32_t outside, const imgp
     const struct window_image image = {in->width, in->height, in->format.channels, stage->border, (uint32_t)outside};
     const int size = ((const struct median_data *)stage->data)->size, rows = size < 128 ? 16 : 8;
     const int shared = L::bytes(rows, 8 * (int)sizeof(T));
-    cudaError_t failed =
-        cudaFuncSetAttribute(median_spread<T, LANES, ROWS, WORDS>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-    if (failed != cudaSuccess) return (int)failed;
+    if (!median_room(median_spread<T, LANES, ROWS, WORDS>, shared)) return MEDIAN_NO_ROOM;
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t blocks = (tile_rows(jobs.tile, n) + rows - 1) / rows;
         const dim3 grid((unsigned)((in->width + 31) / 32 * image.channels), (unsigned)(blocks < 65535 ? blocks : 65535),
@@ -51,7 +49,7 @@ template <typename T>
 static int median_planes_any(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
                              cudaStream_t stream) {
     const int size = ((const struct median_data *)stage->data)->size;
-    if (size < 32) return planes_size<T>(stage, outside, tiles, count, stream);
+    if (size > 15 && size < 32) return planes_size<T>(stage, outside, tiles, count, stream);
     if (size <= 40) return spread_launch<T, 4, 10, 2>(stage, outside, tiles, count, stream);
     if (size <= 52) return spread_launch<T, 4, 13, 2>(stage, outside, tiles, count, stream);
     if (size <= 63) return spread_launch<T, 4, 16, 2>(stage, outside, tiles, count, stream);
@@ -61,7 +59,7 @@ static int median_planes_any(const imgpipe_stage *stage, int32_t outside, const 
         if (size <= 191) return spread_launch<T, 32, 6, 6>(stage, outside, tiles, count, stream);
         return spread_launch<T, 32, 8, 8>(stage, outside, tiles, count, stream);
     }
-    return (int)cudaErrorInvalidValue; /* f32 has a method of its own there */
+    return MEDIAN_NO_ROOM; /* on any device that there is */
 }
 
 int median_planes_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream) {

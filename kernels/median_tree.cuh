@@ -269,8 +269,7 @@ template <typename P>
 static int tree_launch(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     const imgpipe_info *in = &stage->in;
     const struct window_image image = {in->width, in->height, in->format.channels, stage->border, (uint32_t)outside};
-    cudaError_t failed = cudaFuncSetAttribute(median_tree<P>, cudaFuncAttributeMaxDynamicSharedMemorySize, tree_layout::bytes);
-    if (failed != cudaSuccess) return (int)failed;
+    if (!median_room(median_tree<P>, tree_layout::bytes)) return MEDIAN_NO_ROOM;
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t blocks = (tile_rows(jobs.tile, n) + TREE_ROWS - 1) / TREE_ROWS;
         const int64_t across = TREE_COLUMNS * tree_sample<typename P::sample>::count;
