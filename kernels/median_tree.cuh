@@ -83,12 +83,21 @@ template <> struct tree_sample<float> {
     static __device__ __forceinline__ void put(float *to, float a, float b) { *(float2 *)to = make_float2(a, b); }
 };
 
+/* u8 and u16 have the same keys and the same kernel, which takes as long to compile as everything else: `narrow` picks u8. */
+struct tree_pairs : median_pairs {
+    typedef uint8_t narrow;
+    typedef uint16_t wide;
+    static const int count = 2;
+};
+struct tree_singles : median_policy<float> {
+    typedef float narrow, wide;
+    static const int count = 1;
+};
+
 /* Fills raw; `place` is room for as many columns as the block reads. */
-template <typename P>
-static __device__ __forceinline__ void tree_load(const imgpipe_tile &tile, const window_image &image, typename P::key *raw,
-                                                 int64_t *place, const typename P::sample **rows, int64_t x0, int64_t y0,
-                                                 int channel) {
-    typedef typename P::sample T;
+template <typename T, typename KEY>
+static __device__ __forceinline__ void tree_load(const imgpipe_tile &tile, const window_image &image, KEY *raw, int64_t *place,
+                                                 const void **rows, int64_t x0, int64_t y0, int channel) {
     typedef tree_layout L;
     typedef tree_sample<T> S;
     const int count = (S::count - 1) * TREE_COLUMNS + L::across, thread = (int)threadIdx.x;
@@ -99,24 +108,24 @@ static __device__ __forceinline__ void tree_load(const imgpipe_tile &tile, const
     if (thread < L::down) {
         const int64_t y = window_index(image.border, y0 - SIZE / 2 + thread, image.height);
         /* The last block may hang over what its tile has rows for; results of those rows are not stored. */
-        rows[thread] = y < 0 ? (const T *)0 : tile_in<T>(tile, min(max(y, tile.in_rect.y0), tile.in_rect.y1 - 1));
+        rows[thread] = y < 0 ? (const void *)0 : tile_in<T>(tile, min(max(y, tile.in_rect.y0), tile.in_rect.y1 - 1));
     }
     __syncthreads();
-    const T outside = P::outside(image);
+    const T outside = median_policy<T>::outside(image);
     const int64_t start = x0 - SIZE / 2 - L::pad;
     if (image.channels == 1 && start >= 0 && start + (S::count - 1) * TREE_COLUMNS + 4 * L::quads <= image.width) {
         const uint32_t none = (uint32_t)S::key(outside, outside);
 #pragma unroll 2
         for (int i = thread; i < L::down * L::quads; i += TREE_THREADS) {
             const int row = i / L::quads, quad = i - row * L::quads;
-            ((uint4 *)raw)[i] = rows[row] ? S::keys(rows[row] + start + 4 * quad) : make_uint4(none, none, none, none);
+            ((uint4 *)raw)[i] = rows[row] ? S::keys((const T *)rows[row] + start + 4 * quad) : make_uint4(none, none, none, none);
         }
     } else {
 #pragma unroll 1
         for (int i = thread; i < L::down * L::across; i += TREE_THREADS) {
             const int row = i / L::across, column = i - row * L::across;
             const int64_t a = place[column], b = S::count > 1 ? place[column + TREE_COLUMNS] : -1;
-            const T *from = rows[row];
+            const T *from = (const T *)rows[row];
             raw[row * L::raw_pitch + L::pad + column] =
                 S::key(from && a >= 0 ? from[a] : outside, from && b >= 0 ? from[b] : outside);
         }
@@ -208,10 +217,9 @@ tree_half(const typename P::key *raw, const typename P::key *columns, const type
 #undef TREE_OUT
 
 /* Two results beside each other, and those of the keys' second samples. */
-template <typename P>
-static __device__ __forceinline__ void tree_store(const window_image &image, typename P::sample *row, int64_t x, int channel,
-                                                  const typename P::key (&medians)[2]) {
-    typedef typename P::sample T;
+template <typename T, typename KEY>
+static __device__ __forceinline__ void tree_store(const window_image &image, T *row, int64_t x, int channel,
+                                                  const KEY (&medians)[2]) {
     typedef tree_sample<T> S;
 #pragma unroll
     for (int k = 0; k < S::count; k++, x += TREE_COLUMNS) {
@@ -229,21 +237,25 @@ template <typename P>
 static __global__ void __launch_bounds__(TREE_THREADS, SIZE < 11   ? 4
                                                        : SIZE < 13 ? 3
                                                                    : 2)
-    median_tree(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct window_image image) {
-    typedef typename P::sample T;
+    median_tree(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct window_image image, bool narrow) {
     typedef typename P::key key;
+    typedef typename P::narrow N;
+    typedef typename P::wide W;
     typedef tree_layout L;
     extern __shared__ uint4 tree_shared[];
     __shared__ int64_t place[TREE_COLUMNS + L::across];
-    __shared__ const T *rows[L::down];
+    __shared__ const void *rows[L::down];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
     key *raw = (key *)tree_shared, *columns = raw + L::raw, *joins = columns + L::columns;
-    const int channel = (int)(blockIdx.x % (unsigned)image.channels), across = TREE_COLUMNS * tree_sample<T>::count;
+    const int channel = (int)(blockIdx.x % (unsigned)image.channels), across = TREE_COLUMNS * P::count;
     const int64_t x0 = (int64_t)(blockIdx.x / (unsigned)image.channels) * across;
     const int t = (int)threadIdx.x % (TREE_COLUMNS / 4), pair = (int)threadIdx.x / (TREE_COLUMNS / 4);
     for (int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * TREE_ROWS; y0 < tile.out_rect.y1;
          y0 += (int64_t)gridDim.y * TREE_ROWS) {
-        tree_load<P>(tile, image, raw, place, rows, x0, y0, channel);
+        if (P::count > 1 && narrow)
+            tree_load<N>(tile, image, raw, place, rows, x0, y0, channel);
+        else
+            tree_load<W>(tile, image, raw, place, rows, x0, y0, channel);
         tree_columns<P>(raw + L::pad, columns);
         tree_joins<P>(columns, joins);
         const key *own_raw = raw + 2 * pair * L::raw_pitch + L::pad + 4 * t,
@@ -257,9 +269,14 @@ static __global__ void __launch_bounds__(TREE_THREADS, SIZE < 11   ? 4
             key medians[2][2];
             tree_half<P>(own_raw, own_columns, core, sorted, half, medians);
 #pragma unroll
-            for (int y = 0; y < 2; y++)
-                if (y0 + 2 * pair + y < tile.out_rect.y1)
-                    tree_store<P>(image, tile_out<T>(tile, y0 + 2 * pair + y), x0 + 4 * t + 2 * half, channel, medians[y]);
+            for (int y = 0; y < 2; y++) {
+                const int64_t x = x0 + 4 * t + 2 * half, row = y0 + 2 * pair + y;
+                if (row >= tile.out_rect.y1) break;
+                if (P::count > 1 && narrow)
+                    tree_store<N>(image, tile_out<N>(tile, row), x, channel, medians[y]);
+                else
+                    tree_store<W>(image, tile_out<W>(tile, row), x, channel, medians[y]);
+            }
         }
         __syncthreads();
     }
@@ -272,18 +289,15 @@ static int tree_launch(const imgpipe_stage *stage, int32_t outside, const imgpip
     if (!median_room(median_tree<P>, tree_layout::bytes)) return MEDIAN_NO_ROOM;
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t blocks = (tile_rows(jobs.tile, n) + TREE_ROWS - 1) / TREE_ROWS;
-        const int64_t across = TREE_COLUMNS * tree_sample<typename P::sample>::count;
+        const int64_t across = TREE_COLUMNS * P::count;
         const dim3 grid((unsigned)((in->width + across - 1) / across * image.channels), (unsigned)(blocks < 65535 ? blocks : 65535),
                         (unsigned)n);
-        median_tree<P><<<grid, TREE_THREADS, tree_layout::bytes, stream>>>(jobs, image);
+        median_tree<P><<<grid, TREE_THREADS, tree_layout::bytes, stream>>>(jobs, image, stage->in.format.type == IMGPIPE_U8);
     });
 }
 
 int KERNEL_PASTE(median_tree_cuda, SIZE)(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count,
                                          void *stream) {
-    switch (stage->in.format.type) {
-    case IMGPIPE_U8: return tree_launch<median_policy<uint8_t>>(stage, outside, tiles, count, (cudaStream_t)stream);
-    case IMGPIPE_U16: return tree_launch<median_policy<uint16_t>>(stage, outside, tiles, count, (cudaStream_t)stream);
-    default: return tree_launch<median_policy<float>>(stage, outside, tiles, count, (cudaStream_t)stream);
-    }
+    if (stage->in.format.type == IMGPIPE_F32) return tree_launch<tree_singles>(stage, outside, tiles, count, (cudaStream_t)stream);
+    return tree_launch<tree_pairs>(stage, outside, tiles, count, (cudaStream_t)stream);
 }
