@@ -461,8 +461,9 @@ IMGPIPE_API imgpipe_status imgpipe_plan_count(imgpipe_plan *plan, int stage, uin
 
 /* An image whose `pixels` are in the memory of a CUDA device. Kernels want rows at addresses and (positive) strides that are
  * multiples of 256 bytes, as cudaMallocPitch() makes them, and no layout but the format's own: such images are used where they
- * are, others are copied or converted into or out of the plan's scratch on the way. A sample above the white level of a layout
- * counts as white. */
+ * are, others are copied or converted into or out of the plan's scratch on the way. Rows that are used where they are, the last one
+ * too, are read to the next multiple of 16 bytes behind their last sample (what is there does not matter; memory of height times
+ * stride bytes always reaches that far). A sample above the white level of a layout counts as white. */
 typedef imgpipe_image imgpipe_device_image;
 
 /* How many bytes of device scratch a plan needs for these arguments of imgpipe_prepare(). */
@@ -591,7 +592,8 @@ typedef struct imgpipe_rows {
  * slot s = in_slot + (y - in_rect.y0), less in_ring if that is in_ring or more, at `in + s * in_stride`; rows are whole
  * (columns 0 ... width-1, no borders: kernels find the border by index from the true image size in stage->in). The
  * output row y, for y in [out_rect.y0, out_rect.y1), is at `out + (y - out_rect.y0) * out_stride`. Strides are multiples
- * of 256 bytes, and so are `in` and `out`. in_rect holds every row of the image that need(out_rect) asks for. */
+ * of 256 bytes, and so are `in` and `out`. in_rect holds every row of the image that need(out_rect) asks for. Rows
+ * may be read to the next multiple of 16 bytes behind their last sample. */
 typedef struct imgpipe_tile {
     const void *in;
     int64_t in_stride, in_slot, in_ring;

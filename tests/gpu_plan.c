@@ -125,8 +125,9 @@ static void fill(struct frame *frame) {
 static void image_new(struct frame *frame, int at, imgpipe_device_image *image, bool aligned) {
     size_t row = row_bytes(image), sample = imgpipe_sample_size(image->info.format.type);
     size_t stride = aligned ? (row + 16 + 255) / 256 * 256 : row + 3 * sample, first = aligned ? GUARD : GUARD + sample;
-    /* The input ends with its last sample, so that memcheck sees who reads on. */
-    frame->size[at] = first + stride * (size_t)(image->info.height - 1) + row + (at ? GUARD : 0);
+    /* The input ends where it must be readable to, so that memcheck sees who reads on. */
+    size_t last = aligned ? (row + 15) / 16 * 16 : row;
+    frame->size[at] = first + stride * (size_t)(image->info.height - 1) + last + (at ? GUARD : 0);
     CHECK(cudaMalloc((void **)&frame->memory[at], frame->size[at]));
     CHECK(cudaMemset(frame->memory[at], GUARD_BYTE, frame->size[at]));
     image->pixels = frame->memory[at] + first;
