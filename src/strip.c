@@ -32,18 +32,15 @@ void row_pad(unsigned char *row, const struct edge *edge, imgpipe_border border,
 }
 
 void border_pixel(const imgpipe_stage *stage, imgpipe_format format, unsigned char pixel[16]) {
-    uint8_t u8[4];
-    uint16_t u16[4];
-    float f32[4];
     for (int c = 0; c < 4; c++) {
-        bool integer = format.type != IMGPIPE_F32; /* what a float holds may be out of an integer's range */
-        u8[c] = integer ? (uint8_t)stage->border_value : 0;
-        u16[c] = integer ? (uint16_t)stage->border_value : 0;
-        f32[c] = (float)stage->border_value;
+        /* Only as the type of the format: a value of another is out of the range that C lets be converted. */
+        uint8_t u8 = format.type == IMGPIPE_U8 ? (uint8_t)stage->border_value : 0;
+        uint16_t u16 = format.type == IMGPIPE_U16 ? (uint16_t)stage->border_value : 0;
+        float f32 = (float)stage->border_value;
+        if (format.type == IMGPIPE_U8) pixel[c] = u8;
+        if (format.type == IMGPIPE_U16) memcpy(pixel + 2 * c, &u16, sizeof u16);
+        if (format.type == IMGPIPE_F32) memcpy(pixel + 4 * c, &f32, sizeof f32);
     }
-    if (format.type == IMGPIPE_U8) memcpy(pixel, u8, sizeof u8);
-    if (format.type == IMGPIPE_U16) memcpy(pixel, u16, sizeof u16);
-    if (format.type == IMGPIPE_F32) memcpy(pixel, f32, sizeof f32);
 }
 
 void edge_pad(const struct pass *pass, int e, unsigned char *row) {
