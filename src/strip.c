@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define ALIGN_UP(n, a) (((n) + (a) - 1) / (a) * (a))
+#define ALIGN_UP(n, a) (((n) + (a)-1) / (a) * (a))
 
 size_t row_offset(const struct edge *edge) {
     size_t pixel = imgpipe_pixel_size(edge->info.format);
@@ -90,7 +90,9 @@ static void walk_back(const struct pass *pass, int e, int64_t index, struct stri
     }
 }
 
-void strip_rows(const struct pass *pass, int e, int64_t index, struct strip_rows *rows) { walk_back(pass, e, index, rows, NULL); }
+void strip_rows(const struct pass *pass, int e, int64_t index, struct strip_rows *rows) {
+    walk_back(pass, e, index, rows, NULL);
+}
 
 void strip_input(const struct pass *pass, int64_t index, int64_t *y0, int64_t *y1) {
     struct strip_rows input;

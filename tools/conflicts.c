@@ -12,6 +12,7 @@ enum { SHOWN_MOST = 20 };
 /* A name that is to be written, and for whom. */
 struct claim {
     char *path;
+    char *real; /* where that is behind symlinks */
     const struct job *job;
     bool own; /* `path` belongs to the claim, not to the job */
 };
@@ -36,6 +37,12 @@ static int compare_claims(const void *a, const void *b) {
     const struct claim *x = a, *y = b;
     int order = path_compare(x->path, y->path);
     return order ? order : strcmp(x->job->in, y->job->in);
+}
+
+static int compare_places(const void *a, const void *b) {
+    const struct claim *x = *(const struct claim *const *)a, *y = *(const struct claim *const *)b;
+    int order = strcmp(x->real, y->real);
+    return order ? order : compare_claims(x, y);
 }
 
 static int compare_inputs(const void *a, const void *b) {
@@ -89,13 +96,14 @@ static bool claim_data(struct check *check, const imgpipe_chain *chain, const st
             return !(*usage = true);
         }
         if (fields == 0) {
-            console_error(check->console, "data: '%s' is one name for all images; write one with fields, such as {relpath}.csv", value.text);
+            console_error(check->console, "data: '%s' is one name for all images; write one with fields, such as {relpath}.csv",
+                          value.text);
             return !(*usage = true);
         }
         char *path = name_data(check->options, job, value.text);
         if (!path) return false;
         check_data(check, path, job);
-        check->claims[check->claim_count++] = (struct claim){path, job, true};
+        check->claims[check->claim_count++] = (struct claim){.path = path, .job = job, .own = true};
     }
     return true;
 }
@@ -134,7 +142,8 @@ static void check_claims(struct check *check) {
     for (int64_t i = 1; i < check->claim_count; i++) {
         const struct claim *a = &check->claims[i - 1], *b = &check->claims[i];
         if (path_compare(a->path, b->path) == 0)
-            SAY(check, "'%s' and '%s' would both be written to '%s'; choose names that differ (--name)", a->job->in, b->job->in, a->path);
+            SAY(check, "'%s' and '%s' would both be written to '%s'; choose names that differ (--name)", a->job->in, b->job->in,
+                a->path);
     }
     for (int64_t i = 0; i < check->claim_count; i++) {
         const struct claim *inner = &check->claims[i], *folder = find_folder(check, inner);
@@ -144,6 +153,26 @@ static void check_claims(struct check *check) {
     }
 }
 
+/* Two names that symlinks lead to one file: of the two images only one would be left, or one would be filtered twice. */
+static bool check_places(struct check *check) {
+    struct claim **places = calloc((size_t)check->claim_count + 1, sizeof *places);
+    bool enough = places != NULL;
+    for (int64_t i = 0; enough && i < check->claim_count; i++) {
+        places[i] = &check->claims[i];
+        places[i]->real = path_real(places[i]->path);
+        enough = places[i]->real != NULL;
+    }
+    if (enough && check->claim_count > 1) qsort(places, (size_t)check->claim_count, sizeof(struct claim *), compare_places);
+    for (int64_t i = 1; enough && i < check->claim_count; i++) {
+        const struct claim *a = places[i - 1], *b = places[i];
+        if (strcmp(a->real, b->real) == 0 && path_compare(a->path, b->path) != 0)
+            SAY(check, "'%s' and '%s' would both be written to '%s', where symlinks lead; leave one out, or remove the symlink",
+                a->job->in, b->job->in, a->real);
+    }
+    free(places);
+    return enough;
+}
+
 static bool prepare(struct check *check, const imgpipe_chain *chain) {
     size_t count = (size_t)check->jobs->count + 1;
     check->per_job = 1 + count_data(chain);
@@ -151,7 +180,8 @@ static bool prepare(struct check *check, const imgpipe_chain *chain) {
     check->claims = calloc(count * (size_t)check->per_job, sizeof *check->claims);
     if (!check->inputs || !check->claims) return false;
     for (int64_t i = 0; i < check->jobs->count; i++)
-        if (check->jobs->list[i].status == JOB_TODO && check->jobs->list[i].mode) check->inputs[check->input_count++] = &check->jobs->list[i];
+        if (check->jobs->list[i].status == JOB_TODO && check->jobs->list[i].mode)
+            check->inputs[check->input_count++] = &check->jobs->list[i];
     if (check->input_count > 1) qsort(check->inputs, (size_t)check->input_count, sizeof *check->inputs, compare_inputs);
     return true;
 }
@@ -165,16 +195,20 @@ int conflicts_check(const struct options *o, const char *outdir, const imgpipe_c
         if (job->status != JOB_TODO) continue;
         if (job->out) {
             check_output(&check, outdir, job);
-            check.claims[check.claim_count++] = (struct claim){job->out, job, false};
+            check.claims[check.claim_count++] = (struct claim){.path = job->out, .job = job};
         }
         enough = claim_data(&check, chain, job, &usage) || usage;
     }
     if (enough && !usage) check_claims(&check);
+    if (enough && !usage) enough = check_places(&check);
     if (check.found > SHOWN_MOST) console_error(console, "... and %lld more of these", (long long)(check.found - SHOWN_MOST));
     if (check.found) console_error(console, "nothing was done");
-    if (!enough) console_error(console, "no memory for the names of %lld inputs; free some, or use --shard", (long long)jobs->count);
-    for (int64_t i = 0; i < check.claim_count; i++)
+    if (!enough)
+        console_error(console, "no memory for the names of %lld inputs; free some, or use --shard", (long long)jobs->count);
+    for (int64_t i = 0; i < check.claim_count; i++) {
+        free(check.claims[i].real);
         if (check.claims[i].own) free(check.claims[i].path);
+    }
     free(check.claims);
     free(check.inputs);
     return usage || check.found ? EXIT_USAGE : enough ? 0 : EXIT_SOME_FAILED;

@@ -1,6 +1,7 @@
 #include "paths.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,6 +56,27 @@ bool path_is_same_file(const char *a, const char *b) {
     free(x);
     free(y);
     return same;
+}
+
+char *path_real(const char *path) {
+    char *real = realpath(path, NULL), *start = strdup(path), *joined = NULL;
+    size_t length = strlen(path);
+    /* What is not there yet can't be a symlink: the longest part that is there decides. */
+    while (!real && start && length > 0) {
+        while (length > 0 && start[length - 1] != '/') length--;
+        size_t end = length;
+        while (end > 1 && start[end - 1] == '/') end--;
+        start[end] = 0;
+        real = realpath(end > 0 ? start : ".", NULL);
+        if (!real)
+            length = end;
+        else if (asprintf(&joined, "%s/%s", strcmp(real, "/") == 0 ? "" : real, path + length) < 0)
+            joined = NULL;
+    }
+    free(start);
+    if (!joined) return real ? real : strdup(path);
+    free(real);
+    return joined;
 }
 
 /* Moves behind slashes, and `.` as a part. */

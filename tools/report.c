@@ -20,10 +20,11 @@ int report_open(const struct options *o, struct console *console, const struct j
 
 int report_close(const struct options *o, struct console *console, FILE *report) {
     if (!report) return EXIT_DONE;
-    bool failed = fflush(report) != 0 || ferror(report);
+    bool told = ferror(report), failed = fflush(report) != 0 || told; /* an earlier fault was told when it was found */
     int fault = errno;
     if (report != stdout && fclose(report) != 0 && !failed) failed = true, fault = errno;
-    if (failed && fault != EPIPE) console_error(console, "--report: cannot write '%s': %s; check the disk", o->report, strerror(fault));
+    if (failed && !told && fault != EPIPE)
+        console_error(console, "--report: cannot write '%s': %s; check the disk", o->report, strerror(fault));
     return failed ? EXIT_OUTPUT : EXIT_DONE;
 }
 
@@ -33,8 +34,9 @@ const char *report_type_name(imgpipe_type type) {
 
 void report_steps(const imgpipe_report *report, const char *names[REPORT_STEPS], double seconds[REPORT_STEPS]) {
     const char *const all[REPORT_STEPS] = {"read", "decode", "upload", "compute", "download", "encode", "write", "total"};
-    const double values[REPORT_STEPS] = {report->seconds.read,     report->seconds.decode, report->seconds.upload, report->seconds.compute,
-                                         report->seconds.download, report->seconds.encode, report->seconds.write,  report->seconds.total};
+    const double values[REPORT_STEPS] = {report->seconds.read,    report->seconds.decode,   report->seconds.upload,
+                                         report->seconds.compute, report->seconds.download, report->seconds.encode,
+                                         report->seconds.write,   report->seconds.total};
     memcpy(names, all, sizeof all);
     memcpy(seconds, values, sizeof values);
 }
@@ -64,7 +66,8 @@ void report_header(FILE *to, const char *chain, const char *device) {
     fputs("}\n", to);
 }
 
-void report_image(FILE *to, const char *in, const char *out, enum job_status status, const char *error, const imgpipe_report *report) {
+void report_image(FILE *to, const char *in, const char *out, enum job_status status, const char *error,
+                  const imgpipe_report *report) {
     put_text(to, "input", in);
     putc(',', to);
     put_text(to, "output", out);
@@ -86,7 +89,8 @@ void report_image(FILE *to, const char *in, const char *out, enum job_status sta
     put_seconds(to, report);
 }
 
-void report_input(FILE *to, const char *in, const char *out, enum job_status status, const char *error, const imgpipe_report *report) {
+void report_input(FILE *to, const char *in, const char *out, enum job_status status, const char *error,
+                  const imgpipe_report *report) {
     putc('{', to);
     report_image(to, in, out, status, error, report);
     fputs("}\n", to);
@@ -95,8 +99,8 @@ void report_input(FILE *to, const char *in, const char *out, enum job_status sta
 void report_total(FILE *to, const struct totals *t) {
     fprintf(to, "{\"total\":{\"images\":%lld", (long long)t->wanted);
     for (int i = JOB_OK; i < JOB_STATUSES; i++) fprintf(to, ",\"%s\":%lld", job_status_names[i], (long long)t->count[i]);
-    fprintf(to, ",\"not_done\":%lld,\"bytes_in\":%llu,\"bytes_out\":%llu,", (long long)t->count[JOB_TODO], (unsigned long long)t->bytes_in,
-            (unsigned long long)t->bytes_out);
+    fprintf(to, ",\"not_done\":%lld,\"bytes_in\":%llu,\"bytes_out\":%llu,", (long long)t->count[JOB_TODO],
+            (unsigned long long)t->bytes_in, (unsigned long long)t->bytes_out);
     put_seconds(to, &t->sum);
     fputs("}}\n", to);
 }

@@ -215,6 +215,28 @@ def test_inputs_as_outputs():
     expect(0, "d", "-f", "invert", "d", "--in-place", "--resume", says="2 by earlier runs")
 
 
+def test_outputs_behind_symlinks():
+    """Of two images that symlinks lead to one file, one would be lost, or filtered twice."""
+    tree("in/a.png", "in/b.png")
+    os.symlink("a.png", "in/c.png")
+    before = read("in/a.png")
+    expect(2, "in", "-f", "invert", "--in-place", "in/", says="in/c.png.*where symlinks lead")
+    check(read("in/a.png") == before, "an image was changed although nothing was to be done")
+    os.remove("in/c.png")
+    os.mkdir("out")
+    write("out/a.png", png(2, 2))
+    os.symlink("a.png", "out/b.png")
+    expect(2, "in", "-f", "invert", "--overwrite", "always", "out/", says="where symlinks lead")
+    tree("deep/x/p.png", "deep/y/p.png")
+    os.makedirs("out2/x")
+    os.symlink("x", "out2/y")
+    expect(2, "-r", "deep", "-f", "invert", "out2/", says="where symlinks lead")
+    check(found("out2") == [], "an output of what was refused:", found("out2"))
+    os.symlink("out2", "out3")
+    expect(0, "-q", "in", "-f", "invert", "out3/new/")
+    holds("out2/new", "a.png", "b.png")
+
+
 def test_output_inside_input():
     tree("in/a.png", "in/s/b.png")
     expect(0, "-r", "in", "-f", "gray", "in/out/", says="all 2")

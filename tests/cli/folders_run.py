@@ -138,6 +138,12 @@ def test_report():
     expect(4, "in", "-f", "gray", "new3/", "--report", "/dev/full", says="No space")
 
 
+def test_report_on_a_full_disk():
+    tree("in/a.png", "in/b.png")
+    result = expect(4, "in", "-f", "gray", "--report", "/dev/full", "out/", says="report: No space left")
+    check(result.err.count("report") == 1, "it is told once, with the right reason:", result)
+
+
 def test_timings_of_all():
     tree("in/a.png", "in/b.png")
     expect(0, "in", "-f", "gray", "out/", "--timings", says="images +2, ")
