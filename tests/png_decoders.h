@@ -2,6 +2,7 @@
 #ifndef PNG_DECODERS_H
 #define PNG_DECODERS_H
 #include "imgpipe.h"
+#include "png_files.h"
 
 #include <png.h>
 #include <stdio.h>
@@ -28,24 +29,6 @@
 #include <stb/stb_image.h>
 #pragma GCC diagnostic pop
 
-struct png_bytes {
-    unsigned char *bytes;
-    size_t size;
-};
-
-static struct png_bytes png_load(const char *path) {
-    struct png_bytes file = {0};
-    FILE *from = fopen(path, "rb");
-    if (!from) return file;
-    fseek(from, 0, SEEK_END);
-    long size = ftell(from);
-    rewind(from);
-    file.bytes = malloc((size_t)size + 1);
-    if (file.bytes) file.size = fread(file.bytes, 1, (size_t)size, from);
-    fclose(from);
-    return file;
-}
-
 static bool png_is_wide(const imgpipe_image *image) {
     return image->info.format.type == IMGPIPE_U16;
 }
@@ -53,7 +36,7 @@ static bool png_is_wide(const imgpipe_image *image) {
 /* ------------------------------------------------------------------------------------------------------ libpng */
 
 struct png_reading {
-    const struct png_bytes *file;
+    const struct png_file *file;
     size_t at;
     unsigned char *row;
 };
@@ -91,7 +74,7 @@ static bool png_rows_equal(png_structp png, png_infop info, struct png_reading *
     return reading->at == reading->file->size;
 }
 
-static bool libpng_equal(const struct png_bytes *file, const imgpipe_image *image) {
+static bool libpng_equal(const struct png_file *file, const imgpipe_image *image) {
     struct png_reading reading = {.file = file, .row = malloc((size_t)image->stride)};
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, png_say, png_warning_is_error);
     png_infop info = png ? png_create_info_struct(png) : NULL;
@@ -108,7 +91,7 @@ static bool libpng_equal(const struct png_bytes *file, const imgpipe_image *imag
 
 /* --------------------------------------------------------------------------------------------------- stb_image */
 
-static bool stb_equal(const struct png_bytes *file, const imgpipe_image *image) {
+static bool stb_equal(const struct png_file *file, const imgpipe_image *image) {
     int width = 0, height = 0, channels = 0;
     const bool wide = png_is_wide(image);
     void *pixels = wide ? (void *)stbi_load_16_from_memory(file->bytes, (int)file->size, &width, &height, &channels, 0)
@@ -123,7 +106,7 @@ static bool stb_equal(const struct png_bytes *file, const imgpipe_image *image) 
 /* ----------------------------------------------------------------------------------------------------- libspng */
 
 #ifdef WITH_SPNG
-static bool spng_equal(const struct png_bytes *file, const imgpipe_image *image) {
+static bool spng_equal(const struct png_file *file, const imgpipe_image *image) {
     spng_ctx *spng = spng_ctx_new(0);
     struct spng_ihdr header = {0};
     size_t size = 0, wanted = (size_t)image->stride * (size_t)image->info.height;
@@ -143,7 +126,7 @@ static bool spng_equal(const struct png_bytes *file, const imgpipe_image *image)
 
 static const struct png_decoder {
     const char *name;
-    bool (*equal)(const struct png_bytes *file, const imgpipe_image *image);
+    bool (*equal)(const struct png_file *file, const imgpipe_image *image);
 } png_decoders[] = {
     {"libpng", libpng_equal},
     {"stb_image", stb_equal},

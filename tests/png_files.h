@@ -1,4 +1,4 @@
-/* Random PNG files: sound ones, of every kind, with every filter and every way to cut the image data into chunks. */
+/* PNG files as bytes, and random ones: sound ones, of every kind, with every filter and every way to cut the image data into chunks. */
 #ifndef PNG_FILES_H
 #define PNG_FILES_H
 #include <stdbool.h>
@@ -12,6 +12,20 @@ struct png_file {
     unsigned char *bytes;
     size_t size;
 };
+
+/* A whole file; `bytes` is NULL if it can't be read. */
+static inline struct png_file png_load(const char *path) {
+    struct png_file file = {0};
+    FILE *from = fopen(path, "rb");
+    if (!from) return file;
+    fseek(from, 0, SEEK_END);
+    long size = ftell(from);
+    rewind(from);
+    file.bytes = malloc((size_t)size + 1);
+    if (file.bytes) file.size = fread(file.bytes, 1, (size_t)size, from);
+    fclose(from);
+    return file;
+}
 
 static inline uint32_t png_random(uint64_t *seed) {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;

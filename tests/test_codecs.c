@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "codec_files.h"
+#include "save_image.h"
 
 static int checks, failures, notices;
 static char folder[64], path[128];
@@ -125,24 +126,7 @@ static imgpipe_status load_piped(imgpipe_image *image, imgpipe_error *error) {
 
 static imgpipe_status save(const char *name, const struct encoder *encoder, const imgpipe_image *image, imgpipe_error *error) {
     struct sink_options options = {.log = &test_log, .level = 4, .quality = 95};
-    struct outfile *out;
-    struct sink *sink;
-    imgpipe_status status = outfile_open(name, false, &out, error);
-    if (status) return status;
-    status = encoder->open(out, &image->info, &options, &sink, error);
-    for (int64_t y = 0; y < image->info.height && !status;) {
-        struct sink_piece piece = {.y = y, .rows = (unsigned char *)image->pixels + y * image->stride, .stride = image->stride};
-        int64_t left = image->info.height - y;
-        piece.count = left < sink->piece_rows ? (int)left : sink->piece_rows;
-        if (sink->ops->encode) status = sink->ops->encode(sink, &piece, error);
-        if (!status) status = sink->ops->commit(sink, &piece, error);
-        y += piece.count;
-    }
-    if (!status) status = sink->ops->finish(sink, error);
-    sink_close(sink);
-    if (!status) return outfile_commit(out, error);
-    outfile_abort(out);
-    return status;
+    return save_image(name, encoder, image, &options, error);
 }
 
 static bool same_format(imgpipe_format a, imgpipe_format b) {

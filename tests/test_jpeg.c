@@ -1,4 +1,5 @@
 /* JPEG in and out: every kind compared with what libjpeg itself makes of it, round trips, metadata. */
+#include "save_image.h"
 #include "jpeg_files.h"
 #include "outfile.h"
 #include "sink.h"
@@ -68,21 +69,8 @@ static void test_kinds(void) {
 static char path[] = "/tmp/imgpipe-test-jpeg-XXXXXX";
 
 static struct bytes write_ours(const imgpipe_image *image, const struct sink_options *options) {
-    struct outfile *out;
-    struct sink *sink;
-    const struct encoder *encoder = encoder_find("jpeg");
     notices = 0;
-    imgpipe_status status = outfile_open(path, false, &out, &error);
-    if (!status) status = encoder->open(out, &image->info, options, &sink, &error);
-    for (int64_t y = 0; y < image->info.height && !status;) {
-        struct sink_piece piece = {.y = y, .rows = (unsigned char *)image->pixels + y * image->stride, .stride = image->stride};
-        piece.count = image->info.height - y < sink->piece_rows ? (int)(image->info.height - y) : sink->piece_rows;
-        status = sink->ops->commit(sink, &piece, &error);
-        y += piece.count;
-    }
-    if (!status) status = sink->ops->finish(sink, &error);
-    if (!status) sink_close(sink);
-    if (!status) status = outfile_commit(out, &error);
+    imgpipe_status status = save_image(path, encoder_find("jpeg"), image, options, &error);
     struct bytes file = {0};
     if (!check(!status, "writing: %s", error.message)) exit(1);
     FILE *stream = fopen(path, "rb");

@@ -9,6 +9,7 @@
 #include "sink.h"
 #include "source.h"
 #include "status.h"
+#include "save_image.h"
 #include <dirent.h>
 #include <inttypes.h>
 #include <png.h>
@@ -198,28 +199,8 @@ static void fill(imgpipe_image *image, uint64_t seed) {
 }
 
 static imgpipe_status write_image(const char *path, const imgpipe_image *image, int level, imgpipe_error *error) {
-    struct outfile *out;
-    struct sink *sink;
     struct sink_options options = {.log = &test_log, .level = level, .quality = 90};
-    imgpipe_status status = outfile_open(path, false, &out, error);
-    if (status) return status;
-    status = encoder_for_path(path)->open(out, &image->info, &options, &sink, error);
-    if (!status) {
-        for (int64_t y = 0; y < image->info.height && !status; y += sink->piece_rows) {
-            int64_t left = image->info.height - y;
-            struct sink_piece piece = {.y = y,
-                                       .count = (int)(left < sink->piece_rows ? left : sink->piece_rows),
-                                       .rows = (unsigned char *)image->pixels + y * image->stride,
-                                       .stride = image->stride};
-            status = sink->ops->encode(sink, &piece, error);
-            if (!status) status = sink->ops->commit(sink, &piece, error);
-        }
-        if (!status) status = sink->ops->finish(sink, error);
-        sink_close(sink);
-    }
-    if (!status) return outfile_commit(out, error);
-    outfile_abort(out);
-    return status;
+    return save_image(path, encoder_for_path(path), image, &options, error);
 }
 
 static bool same_bytes(const char *a, const char *b) {

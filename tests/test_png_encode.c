@@ -10,6 +10,7 @@
 
 #include "checks.h"
 #include "png_decoders.h"
+#include "save_image.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -78,38 +79,15 @@ static bool good(bool right, const char *what, const char *of) {
 
 /* ----------------------------------------------------------------------------------------------------- encoding */
 
-static imgpipe_status write_pieces(struct sink *sink, const imgpipe_image *image, imgpipe_error *error) {
-    imgpipe_status status = IMGPIPE_OK;
-    for (int64_t y = 0; y < image->info.height && !status; y += sink->piece_rows) {
-        int64_t left = image->info.height - y;
-        struct sink_piece piece = {.y = y,
-                                   .count = (int)(left < sink->piece_rows ? left : sink->piece_rows),
-                                   .rows = (unsigned char *)image->pixels + y * image->stride,
-                                   .stride = image->stride};
-        status = sink->ops->encode(sink, &piece, error);
-        if (!status) status = sink->ops->commit(sink, &piece, error);
-    }
-    return status ? status : sink->ops->finish(sink, error);
-}
-
-static struct png_bytes encode(const char *path, const imgpipe_image *image, int level, int isa, const char *what) {
-    struct outfile *out = NULL;
-    struct sink *sink = NULL;
+static struct png_file encode(const char *path, const imgpipe_image *image, int level, int isa, const char *what) {
     imgpipe_error error = {0};
     struct sink_options options = {.level = level, .isa = isa};
-    imgpipe_status status = outfile_open(path, false, &out, &error);
-    if (!status) status = encoder_find("png")->open(out, &image->info, &options, &sink, &error);
-    if (!status) status = write_pieces(sink, image, &error);
-    sink_close(sink);
-    if (!status)
-        status = outfile_commit(out, &error);
-    else if (out)
-        outfile_abort(out);
+    imgpipe_status status = save_image(path, encoder_find("png"), image, &options, &error);
     good(status == IMGPIPE_OK, error.message, what);
-    return status ? (struct png_bytes){0} : png_load(path);
+    return status ? (struct png_file){0} : png_load(path);
 }
 
-static void judge(const struct png_bytes *file, const imgpipe_image *image, const char *what) {
+static void judge(const struct png_file *file, const imgpipe_image *image, const char *what) {
     for (const struct png_decoder *d = png_decoders; d->name; d++) {
         char text[300];
         snprintf(text, sizeof text, "%s, read by %s", what, d->name);
@@ -119,11 +97,11 @@ static void judge(const struct png_bytes *file, const imgpipe_image *image, cons
 
 /* With every instruction set; the files are the same. */
 static void check_image(const char *path, const imgpipe_image *image, enum content content, int level) {
-    struct png_bytes first = {0};
+    struct png_file first = {0};
     for (int isa = 0; isa <= kernel_isa_best(); isa++) {
         char what[200];
         describe(what, sizeof what, image, content, level, isa);
-        struct png_bytes file = encode(path, image, level, isa, what);
+        struct png_file file = encode(path, image, level, isa, what);
         if (isa == 0) {
             judge(&file, image, what);
             first = file;
@@ -165,7 +143,7 @@ static void see_strips(void *user, imgpipe_log_level level, const char *message)
     if (at) *(long *)user = strtol(at + strlen("strips of "), NULL, 10);
 }
 
-static struct png_bytes run(const char *from, const char *to, int level, int threads, const char *isa, uint64_t memory,
+static struct png_file run(const char *from, const char *to, int level, int threads, const char *isa, uint64_t memory,
                             long *strip_rows) {
     imgpipe_context_options wishes = imgpipe_context_options_default();
     imgpipe_run_options options = imgpipe_run_options_default();
@@ -186,7 +164,7 @@ static struct png_bytes run(const char *from, const char *to, int level, int thr
     good(status == IMGPIPE_OK, error.message, to);
     imgpipe_chain_free(&chain);
     imgpipe_context_free(&context);
-    return status ? (struct png_bytes){0} : png_load(to);
+    return status ? (struct png_file){0} : png_load(to);
 }
 
 /* Several megabytes, so several pieces. What the engine writes is what the encoder alone writes piece by piece. */
@@ -203,11 +181,11 @@ static void check_large(const char *path, const char *again) {
             for (int l = turn++ % 2; l < 6; l += 2) {
                 char what[200];
                 describe(what, sizeof what, &image, content, levels[l], 0);
-                struct png_bytes alone = encode(path, &image, levels[l], 0, what);
+                struct png_file alone = encode(path, &image, levels[l], 0, what);
                 judge(&alone, &image, what);
                 for (int threads = 1; threads <= 3; threads++) {
                     const char *isa = imgpipe_isa_name((threads + l) % (kernel_isa_best() + 1));
-                    struct png_bytes file = run(path, again, levels[l], threads, isa, 0, NULL);
+                    struct png_file file = run(path, again, levels[l], threads, isa, 0, NULL);
                     good(file.size == alone.size && memcmp(file.bytes, alone.bytes, file.size) == 0, "another file from the engine",
                          what);
                     free(file.bytes);
@@ -221,7 +199,7 @@ static void check_large(const char *path, const char *again) {
 /* What the encoder takes leaves less of the budget for rows: level 9 has pieces of 4 MiB, and tries several ways. */
 static void check_budget(const char *path, const char *again) {
     imgpipe_image image = make_image((imgpipe_info){1201, 1203, {IMGPIPE_U8, 3, false}}, NOISE);
-    struct png_bytes file = encode(path, &image, 1, 0, "for the budget");
+    struct png_file file = encode(path, &image, 1, 0, "for the budget");
     long rows[3] = {0};
     free(file.bytes);
     for (int i = 0; i < 3; i++) {

@@ -54,20 +54,6 @@ static void compare(const char *name, const unsigned char *bytes, size_t size) {
     }
 }
 
-static struct png_file load(const char *path) {
-    struct png_file file = {0};
-    FILE *from = fopen(path, "rb");
-    if (from) {
-        fseek(from, 0, SEEK_END);
-        long size = ftell(from);
-        rewind(from);
-        file.bytes = malloc((size_t)size + 1);
-        if (file.bytes) file.size = fread(file.bytes, 1, (size_t)size, from);
-        fclose(from);
-    }
-    return file;
-}
-
 static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -79,7 +65,7 @@ static void compare_folder(const char *folder) {
     for (int i = 0; i < count; i++) {
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
-        struct png_file file = names[i]->d_name[0] == '.' ? (struct png_file){0} : load(path);
+        struct png_file file = names[i]->d_name[0] == '.' ? (struct png_file){0} : png_load(path);
         if (file.size) compare(path, file.bytes, file.size);
         free(file.bytes);
         free(names[i]);

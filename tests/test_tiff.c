@@ -3,6 +3,7 @@
 #include "sink.h"
 #include "source.h"
 #include "tiff_ifd.h"
+#include "save_image.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,29 +104,7 @@ static imgpipe_status load(struct bytes b, bool can_seek, imgpipe_image *image, 
 
 static imgpipe_status save(const imgpipe_image *image, const struct storage *storage, imgpipe_error *error) {
     struct sink_options options = {.log = &test_log, .level = 4, .storage = storage};
-    const struct encoder *encoder = encoder_find("tiff");
-    struct outfile *out;
-    struct sink *sink;
-    imgpipe_status status = outfile_open(path, false, &out, error);
-    if (status) return status;
-    status = encoder->open(out, &image->info, &options, &sink, error);
-    if (status) {
-        outfile_abort(out);
-        return status;
-    }
-    for (int64_t y = 0; y < image->info.height && !status;) {
-        struct sink_piece piece = {.y = y, .rows = (unsigned char *)image->pixels + y * image->stride, .stride = image->stride};
-        int64_t left = image->info.height - y;
-        piece.count = left < sink->piece_rows ? (int)left : sink->piece_rows;
-        if (sink->ops->encode) status = sink->ops->encode(sink, &piece, error);
-        if (!status) status = sink->ops->commit(sink, &piece, error);
-        y += piece.count;
-    }
-    if (!status) status = sink->ops->finish(sink, error);
-    sink_close(sink);
-    if (!status) return outfile_commit(out, error);
-    outfile_abort(out);
-    return status;
+    return save_image(path, encoder_find("tiff"), image, &options, error);
 }
 
 static bool same_image(const imgpipe_image *a, const imgpipe_image *b) {

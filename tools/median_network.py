@@ -240,20 +240,20 @@ def header():
     return HEAD + "".join(section(size) for size in SIZES) + "#endif\n"
 
 
-def main(arguments):
+def write(arguments, stem, text):
+    """Writes kernels/STEM.h, or another file that the arguments name; with --check compares."""
     check = arguments[:1] == ["--check"]
     paths = arguments[1:] if check else arguments
-    default = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels", "median_network.h")
+    default = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels", stem + ".h")
     path = paths[0] if paths else default
-    text = header()
     if check:
         with open(path) as file:
             if file.read() != text:
-                sys.exit("%s is not what tools/median_network.py makes; run it again" % path)
+                sys.exit("%s is not what tools/%s.py makes; run it again" % (path, stem))
         return
     with open(path, "w") as file:
         file.write(text)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    write(sys.argv[1:], "median_network", header())

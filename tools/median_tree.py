@@ -182,20 +182,5 @@ def header():
     return HEAD + "".join(section(size) for size in SIZES) + "#endif\n"
 
 
-def main(arguments):
-    check = arguments[:1] == ["--check"]
-    paths = arguments[1:] if check else arguments
-    default = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels", "median_tree.h")
-    path = paths[0] if paths else default
-    text = header()
-    if check:
-        with open(path) as file:
-            if file.read() != text:
-                sys.exit("%s is not what tools/median_tree.py makes; run it again" % path)
-        return
-    with open(path, "w") as file:
-        file.write(text)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    median_network.write(sys.argv[1:], "median_tree", header())
