@@ -7,8 +7,7 @@
 #include "status.h"
 
 static bool same_info(const imgpipe_info *a, const imgpipe_info *b) {
-    return a->width == b->width && a->height == b->height && a->format.type == b->format.type &&
-           a->format.channels == b->format.channels && a->format.alpha == b->format.alpha;
+    return a->width == b->width && a->height == b->height && layout_same_format(a->format, b->format);
 }
 
 static imgpipe_status check_out(const imgpipe_info *out, const imgpipe_info *made, imgpipe_error *error) {

@@ -364,10 +364,6 @@ void imgpipe_chain_free(imgpipe_chain **chain) {
     *chain = NULL;
 }
 
-const imgpipe_filter *imgpipe_chain_filter_at(const imgpipe_chain *chain, int index) {
-    return chain && index >= 0 && index < chain->count ? chain->stages[index].filter : NULL;
-}
-
 void chain_place(const struct imgpipe_chain *chain, int stage, int param, int at, int length, int *place, int *place_length) {
     *place = -1;
     *place_length = 0;

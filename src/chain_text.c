@@ -120,7 +120,7 @@ const char *imgpipe_chain_text(const imgpipe_chain *chain) {
     return chain ? chain->canonical : "";
 }
 
-const imgpipe_filter *imgpipe_chain_filter(const imgpipe_chain *chain, int index) {
+const imgpipe_filter *imgpipe_chain_filter_at(const imgpipe_chain *chain, int index) {
     return chain && index >= 0 && index < chain->count ? chain->stages[index].filter : NULL;
 }
 

@@ -233,8 +233,6 @@ IMGPIPE_API imgpipe_status imgpipe_chain_set_text(imgpipe_chain *chain, int stag
  * "blur=sigma=2.5,gray". The text belongs to the chain and lives until that is changed or freed. error->place of a run of a chain
  * that was built or changed is a place in this text, of one that was parsed in the text that was given. */
 IMGPIPE_API const char *imgpipe_chain_text(const imgpipe_chain *chain);
-/* The filter of stage `index`, from 0; NULL beyond the last. */
-IMGPIPE_API const imgpipe_filter *imgpipe_chain_filter(const imgpipe_chain *chain, int index);
 
 /* A value that the chain's text gives, for who must know which files a chain names. A filter's parameter `data` names side data,
  * and a text that begins with '@' a file that is read. */
@@ -245,7 +243,7 @@ typedef struct imgpipe_chain_value {
     int place, length;      /* in the chain's text */
 } imgpipe_chain_value;
 
-/* The filters in the order of the text: index 0 … count-1; NULL beyond. */
+/* The filters of the stages in their order: index 0 … count-1; NULL beyond. */
 IMGPIPE_API const imgpipe_filter *imgpipe_chain_filter_at(const imgpipe_chain *chain, int index);
 
 /* The values in the order of the text: index 0 … count-1; false beyond. */

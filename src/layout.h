@@ -7,6 +7,10 @@
 extern "C" {
 #endif
 
+static inline bool layout_same_format(imgpipe_format a, imgpipe_format b) {
+    return a.type == b.type && a.channels == b.channels && a.alpha == b.alpha;
+}
+
 /* A layout made ready for loops over pixels: where each channel stands among the samples of a pixel in memory. */
 struct layout_way {
     int channels, samples;

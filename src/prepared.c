@@ -309,13 +309,9 @@ imgpipe_status imgpipe_plan_set_number(imgpipe_plan *plan, int stage, const char
 
 /* ---- runs on images in host memory */
 
-static bool same_format(imgpipe_format a, imgpipe_format b) {
-    return a.type == b.type && a.channels == b.channels && a.alpha == b.alpha;
-}
-
 imgpipe_status prepared_input(struct imgpipe_plan *plan, const imgpipe_info *in, imgpipe_error *error) {
     const imgpipe_info *largest = &plan->largest;
-    if (!same_format(in->format, largest->format))
+    if (!layout_same_format(in->format, largest->format))
         return error_set(error, IMGPIPE_ERROR_ARGUMENT,
                          "the input has another format than the plan was prepared for; prepare one for each format");
     if (in->width < 1 || in->height < 1 || in->width > largest->width || in->height > largest->height)
@@ -332,7 +328,7 @@ imgpipe_status prepared_output(const struct imgpipe_plan *plan, const imgpipe_in
         return error_set(error, IMGPIPE_ERROR_ARGUMENT,
                          out ? "the plan was prepared for no output, and one was given" : "no output image was given");
     const imgpipe_info *made = &plan->now->plan->out;
-    if (out && (out->width != made->width || out->height != made->height || !same_format(out->format, made->format)))
+    if (out && (out->width != made->width || out->height != made->height || !layout_same_format(out->format, made->format)))
         return error_set(error, IMGPIPE_ERROR_ARGUMENT,
                          "the output image has not the size and format that the chain makes; ask imgpipe_plan_output()");
     return IMGPIPE_OK;

@@ -52,7 +52,7 @@ static void built(void) {
     imgpipe_chain *chain = NULL;
     if (!CHECK(imgpipe_chain_new(&chain, &error) == IMGPIPE_OK)) return;
     SAME_TEXT(chain, "");
-    CHECK(imgpipe_chain_filter(chain, 0) == NULL);
+    CHECK(imgpipe_chain_filter_at(chain, 0) == NULL);
     CHECK(imgpipe_chain_add(chain, "gray", &error) == IMGPIPE_OK);
     CHECK(imgpipe_chain_add(chain, "blur", &error) == IMGPIPE_OK);
     CHECK(imgpipe_chain_set_number(chain, -1, "sigma", 0.1, &error) == IMGPIPE_OK);
@@ -68,7 +68,7 @@ static void built(void) {
     CHECK(imgpipe_chain_set_text(chain, 4, "data", " it's, a:b ", &error) == IMGPIPE_OK);
     SAME_TEXT(chain, "gray=weights=709,blur=sigma=0.3333333333333333:border=reflect,median=size=7,threshold=value=12.5%,"
                      "hist=data=' it''s, a:b ':pass=yes");
-    CHECK(strcmp(imgpipe_chain_filter(chain, 4)->name, "hist") == 0 && imgpipe_chain_filter(chain, 5) == NULL);
+    CHECK(strcmp(imgpipe_chain_filter_at(chain, 4)->name, "hist") == 0 && imgpipe_chain_filter_at(chain, 5) == NULL);
     /* What is the default again is left out. */
     CHECK(imgpipe_chain_set_choice(chain, 1, "border", "clamp", &error) == IMGPIPE_OK);
     CHECK(imgpipe_chain_set_text(chain, 0, "weights", "601", &error) == IMGPIPE_OK);

@@ -138,7 +138,7 @@ static imgpipe_status build(const void *with) {
     if (!status) status = imgpipe_chain_set_number(chain, -1, "sigma", 1.5, &error);
     if (!status) status = imgpipe_chain_set_choice(chain, -1, "border", "mirror", &error);
     if (!status) status = imgpipe_chain_set_number(chain, -1, "sigma", 2, &error); /* the default again */
-    if (chain && imgpipe_chain_filter(chain, 1) && strncmp(imgpipe_chain_text(chain), "gray,blur", 9) != 0)
+    if (chain && imgpipe_chain_filter_at(chain, 1) && strncmp(imgpipe_chain_text(chain), "gray,blur", 9) != 0)
         status = IMGPIPE_ERROR_INTERNAL;
     imgpipe_chain_free(&chain);
     return status;
