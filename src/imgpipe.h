@@ -18,12 +18,15 @@
 extern "C" {
 #endif
 
+/* The version of this header, as MAJOR.MINOR.PATCH. */
 #define IMGPIPE_VERSION "0.1.0"
 /* Raised whenever the layout or meaning of imgpipe_filter, imgpipe_stage, imgpipe_rows or imgpipe_tile changes. */
 #define IMGPIPE_ABI 2
 
 #if defined(__GNUC__)
+/* Marks what the library exports. */
 #define IMGPIPE_API __attribute__((visibility("default")))
+/* Lets the compiler compare a format with its arguments, as for printf(). */
 #define IMGPIPE_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
 #else
 #define IMGPIPE_API
@@ -32,8 +35,9 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------------ errors */
 
+/* What a function returns: 0 if it did all that it says, else the kind of trouble. */
 typedef enum imgpipe_status {
-    IMGPIPE_OK = 0,
+    IMGPIPE_OK = 0,          /* done; the imgpipe_error was not touched */
     IMGPIPE_ERROR_ARGUMENT,  /* the caller's mistake: a chain, an option, a pointer */
     IMGPIPE_ERROR_INPUT,     /* the input is missing, broken, too large, or of a kind that is not supported */
     IMGPIPE_ERROR_OUTPUT,    /* the output cannot be written */
@@ -46,41 +50,41 @@ typedef enum imgpipe_status {
 /* The kind of trouble in a few words, such as "the output cannot be written", for programs that show no message; any thread. */
 IMGPIPE_API const char *imgpipe_status_text(imgpipe_status status);
 
-/* What went wrong in one call. `message` is one line in the form "what: why; what to do", without a newline.
- * `place` and `length` mark the faulty bytes of the chain's text, or are -1 and 0. */
+/* What went wrong in one call. */
 typedef struct imgpipe_error {
-    imgpipe_status status;
-    int place;
-    int length;
-    char message[1024];
+    imgpipe_status status;  /* what the function returned */
+    int place;              /* the first faulty byte of the chain's text, or -1 */
+    int length;             /* how many bytes of it are faulty, or 0 */
+    char message[1024];     /* one line in the form "what: why; what to do", without a newline */
     int fault;              /* OUTPUT: the errno behind it (ENOSPC: the disk is full), or 0 */
 } imgpipe_error;
 
 /* ------------------------------------------------------------------------------------------------ pixels */
 
+/* The type of samples. */
 typedef enum imgpipe_type {
     IMGPIPE_U8 = 0,  /* 0 … 255 */
     IMGPIPE_U16 = 1, /* 0 … 65535, native byte order in memory */
     IMGPIPE_F32 = 2  /* nominally 0 … 1; any value, NaN and infinity included, is kept */
 } imgpipe_type;
 
-/* A pixel is `channels` (1 to 4) interleaved samples of one type. If `alpha` is set the last of at least two
- * channels is straight (not premultiplied) alpha. */
+/* What a pixel is: interleaved samples of one type. */
 typedef struct imgpipe_format {
-    imgpipe_type type;
-    int channels;
-    bool alpha;
+    imgpipe_type type; /* of every sample */
+    int channels;      /* samples of a pixel, 1 to 4 */
+    bool alpha;        /* the last of at least two channels is straight (not premultiplied) alpha */
 } imgpipe_format;
 
-/* Size in pixels, each at least 1 and at most 2^31 - 1. */
+/* Size and format of an image. */
 typedef struct imgpipe_info {
-    int64_t width, height;
-    imgpipe_format format;
+    int64_t width, height; /* in pixels, each at least 1 and at most 2^31 - 1 */
+    imgpipe_format format; /* of every pixel */
 } imgpipe_info;
 
 /* Half-open: columns x0 … x1-1, rows y0 … y1-1. A rectangle that a filter asks for may reach outside the image. */
 typedef struct imgpipe_rect {
-    int64_t x0, y0, x1, y1;
+    int64_t x0, y0; /* the first column and row */
+    int64_t x1, y1; /* the column and row behind the last ones */
 } imgpipe_rect;
 
 /* The order of the samples of a pixel in memory where it is not that of the format (gray, gray and alpha, RGB, RGBA). An X is a
@@ -88,7 +92,7 @@ typedef struct imgpipe_rect {
  * where pixels are read, and set to the white level where they are written, so that who takes it for alpha sees an opaque
  * image. */
 typedef enum imgpipe_order {
-    IMGPIPE_ORDER_NATIVE = 0,
+    IMGPIPE_ORDER_NATIVE = 0,                                                       /* as the format has it */
     IMGPIPE_ORDER_BGR,                                                              /* three channels */
     IMGPIPE_ORDER_RGBX, IMGPIPE_ORDER_BGRX, IMGPIPE_ORDER_XRGB, IMGPIPE_ORDER_XBGR, /* three channels in four samples */
     IMGPIPE_ORDER_BGRA, IMGPIPE_ORDER_ARGB, IMGPIPE_ORDER_ABGR                      /* three channels and alpha */
@@ -107,22 +111,24 @@ typedef enum imgpipe_order {
  * a > 0. On writing, after white: floor((c a + floor(W / 2)) / W); f32: c a. Integer colours not above their alpha come back the
  * same. */
 typedef struct imgpipe_layout {
-    imgpipe_order order;
-    bool premultiplied;
-    uint32_t white;
+    imgpipe_order order; /* of the samples of a pixel */
+    bool premultiplied;  /* colours are multiplied by alpha */
+    uint32_t white;      /* the value of full intensity, or 0 for that of the type */
 } imgpipe_layout;
 
-/* An image in host memory, which belongs to the caller. `pixels` is the first sample of the first row, aligned to the sample
- * size. `stride` is the distance from a row to the next in bytes: a multiple of the sample size whose magnitude is at least width
- * times the pixel's size in memory; negative where the rows lie bottom up. Bytes between rows are neither read nor written. */
+/* An image in host memory, which belongs to the caller. Bytes between rows are neither read nor written. */
 typedef struct imgpipe_image {
-    imgpipe_info info;
-    void *pixels;
+    imgpipe_info info;     /* size and format */
+    void *pixels;          /* the first sample of the first row, aligned to the sample size */
+    /* The distance from a row to the next in bytes: a multiple of the sample size whose magnitude is at least width times the
+     * pixel's size in memory (imgpipe_layout_pixel_size()); negative where the rows lie bottom up. */
     ptrdiff_t stride;
-    imgpipe_layout layout;
+    imgpipe_layout layout; /* how the samples lie in memory; all zero: as the format says */
 } imgpipe_image;
 
+/* Bytes of one sample: 1, 2 or 4. */
 static inline size_t imgpipe_sample_size(imgpipe_type type) { return type == IMGPIPE_U8 ? 1 : type == IMGPIPE_U16 ? 2 : 4; }
+/* Bytes of one pixel without a layout of its own. */
 static inline size_t imgpipe_pixel_size(imgpipe_format format) {
     return imgpipe_sample_size(format.type) * (size_t)format.channels;
 }
@@ -136,14 +142,21 @@ static inline double imgpipe_type_max(imgpipe_type type) { return type == IMGPIP
 
 /* --------------------------------------------------------------------------------------------- contexts */
 
-typedef enum imgpipe_log_level { IMGPIPE_LOG_ERROR, IMGPIPE_LOG_WARNING, IMGPIPE_LOG_NOTICE, IMGPIPE_LOG_DETAIL } imgpipe_log_level;
+/* How much a line of the log matters, the weightiest first. */
+typedef enum imgpipe_log_level {
+    IMGPIPE_LOG_ERROR,   /* something failed */
+    IMGPIPE_LOG_WARNING, /* something was damaged, and the run goes on */
+    IMGPIPE_LOG_NOTICE,  /* something was converted, dropped or assumed */
+    IMGPIPE_LOG_DETAIL   /* the plan, and why it is so */
+} imgpipe_log_level;
 
 /* A context holds the device, the threads and the memory pools. It may be used from several threads; runs on one
  * context share its threads. Contexts are independent of each other. */
 typedef struct imgpipe_context imgpipe_context;
 
+/* How a context is made. */
 typedef struct imgpipe_context_options {
-    size_t struct_size;
+    size_t struct_size;   /* sizeof(imgpipe_context_options) */
     const char *device;   /* "auto" (default), "cpu", "cuda", "cuda:N"; "auto:N" decides between the CPU and that GPU */
     int threads;          /* all working threads, the caller's included; 0: the CPUs allowed by affinity and cgroup */
     uint64_t memory;      /* ceiling of the plan in bytes; 0: half of what the machine or cgroup has */
@@ -176,6 +189,7 @@ typedef struct imgpipe_context_options {
     void (*device_release)(void *user, void *block, size_t size);
 } imgpipe_context_options;
 
+/* The defaults: the device that suits the work, all CPUs, half of the memory, no callbacks. */
 IMGPIPE_API imgpipe_context_options imgpipe_context_options_default(void);
 /* Makes a context. `options` may be NULL for the defaults; strings are copied. A device that was named and is not
  * there: IMGPIPE_ERROR_DEVICE. */
@@ -206,9 +220,10 @@ IMGPIPE_API imgpipe_status imgpipe_chain_add(imgpipe_chain *chain, const char *f
 typedef struct imgpipe_filter imgpipe_filter;
 typedef struct imgpipe_param imgpipe_param;
 
+/* A value on the scale of samples. */
 typedef struct imgpipe_sample {
-    double value;
-    bool percent;
+    double value; /* in sample units (0 … 255, 65535 or 1), or in per cent */
+    bool percent; /* value is in per cent of the full range */
 } imgpipe_sample;
 
 /* Set the parameter `param` of stage `stage` (from 0; -1: the last one), once more if it has been set before. Each checks what
@@ -222,11 +237,11 @@ IMGPIPE_API imgpipe_status imgpipe_chain_set_sample(imgpipe_chain *chain, int st
                                                     imgpipe_error *error);
 IMGPIPE_API imgpipe_status imgpipe_chain_set_bool(imgpipe_chain *chain, int stage, const char *param, bool value,
                                                   imgpipe_error *error);
-/* By the name of the choice. */
-IMGPIPE_API imgpipe_status imgpipe_chain_set_choice(imgpipe_chain *chain, int stage, const char *param, const char *value,
-                                                    imgpipe_error *error);
 IMGPIPE_API imgpipe_status imgpipe_chain_set_text(imgpipe_chain *chain, int stage, const char *param, const char *value,
                                                   imgpipe_error *error);
+/* The same for a parameter of type CHOICE, by the name of the choice. */
+IMGPIPE_API imgpipe_status imgpipe_chain_set_choice(imgpipe_chain *chain, int stage, const char *param, const char *value,
+                                                    imgpipe_error *error);
 
 /* The chain as text that parses to the same chain, in one way of many: each stage's name, then the parameters that differ from
  * their defaults, named, in the order of the filter's table, quoted only where they must be. "blur=2.50,gray=601" gives
@@ -237,10 +252,10 @@ IMGPIPE_API const char *imgpipe_chain_text(const imgpipe_chain *chain);
 /* A value that the chain's text gives, for who must know which files a chain names. A filter's parameter `data` names side data,
  * and a text that begins with '@' a file that is read. */
 typedef struct imgpipe_chain_value {
-    const imgpipe_filter *filter;
-    const imgpipe_param *param;
-    const char *text;       /* belongs to the chain */
-    int place, length;      /* in the chain's text */
+    const imgpipe_filter *filter; /* of the stage */
+    const imgpipe_param *param;   /* which of its parameters */
+    const char *text;             /* the value as it was given; belongs to the chain */
+    int place, length;            /* where its bytes are in the chain's text, and how many */
 } imgpipe_chain_value;
 
 /* The filters of the stages in their order: index 0 … count-1; NULL beyond. */
@@ -251,27 +266,32 @@ IMGPIPE_API bool imgpipe_chain_value_at(const imgpipe_chain *chain, int index, i
 
 /* -------------------------------------------------------------------------------------------------- runs */
 
-typedef enum imgpipe_overwrite { IMGPIPE_OVERWRITE_ALWAYS, IMGPIPE_OVERWRITE_NEVER } imgpipe_overwrite;
+/* What happens to a file that is already there under the name of the output. */
+typedef enum imgpipe_overwrite {
+    IMGPIPE_OVERWRITE_ALWAYS, /* it is replaced, once the new one is complete */
+    IMGPIPE_OVERWRITE_NEVER   /* it is kept, and the run fails with IMGPIPE_ERROR_OUTPUT */
+} imgpipe_overwrite;
 
 /* A histogram as numbers: for each channel `bins` 64-bit counters, then three for samples below min, above max, and NaN. Counter i
  * of channel c is at c * (bins + 3) + i. */
 typedef struct imgpipe_histogram {
-    size_t struct_size;
+    size_t struct_size; /* sizeof(imgpipe_histogram) */
     imgpipe_info image; /* what is counted */
-    int channels;
-    int64_t bins;
-    double min, max; /* the range, in sample units; for f32 without min and max that of the last run's image */
-    size_t size;     /* bytes of all counters */
+    int channels;       /* how many channels are counted */
+    int64_t bins;       /* of each channel, all of one width */
+    double min, max;    /* the range, in sample units; for f32 without min and max that of the last run's image */
+    size_t size;        /* bytes of all counters */
 } imgpipe_histogram;
 
+/* How a run goes, and what it makes. What is about files does not touch runs in memory. */
 typedef struct imgpipe_run_options {
-    size_t struct_size;
+    size_t struct_size;     /* sizeof(imgpipe_run_options) */
     const char *format;     /* kind of the output ("png", …); NULL: by the extension of the output's name */
     int depth;              /* 8, 16, 32 (f32), or 0: the input's */
     int level;              /* PNG, 0 store … 9 smallest; -1: 4 */
     int quality;            /* JPEG, 1 … 100; 0: 90 */
     uint64_t max_pixels;    /* larger images are refused before anything is allocated; 0: no limit */
-    imgpipe_overwrite overwrite;
+    imgpipe_overwrite overwrite; /* whether an output that is there is replaced; default ALWAYS */
     int64_t strip_rows;     /* 0: chosen by the plan. Never changes the result. */
     int64_t step_rows;      /* 0: chosen by the plan. Never changes the result. */
     double background[3];   /* what alpha is blended over for kinds without alpha, 0 … 1; default white */
@@ -284,33 +304,37 @@ typedef struct imgpipe_run_options {
     /* Many images through one chain: gives the name of side data for this image, from the one that the chain says; the
      * result is freed by free(). NULL: the chain's name as it is. */
     char *(*data_name)(void *user, const char *name);
-    void *data_user;
+    void *data_user;        /* handed to data_name() */
     /* Gets the data of every stage that finds some (`hist`) as JSON, whether or not the chain names a file for them, once all
      * pixels were seen and before the output takes its name; false: there is no memory for them, and the run fails. May be
      * NULL. */
     bool (*take_data)(void *user, const imgpipe_filter *filter, const char *json, size_t length);
-    void *take_user;
+    void *take_user;        /* handed to take_data() */
     /* Called once the run is done, for each `hist` stage of the chain (counted from 0), with its numbers, which are valid during
      * the call. NULL: nobody asks. */
     void (*histogram)(void *user, int stage, const imgpipe_histogram *histogram, const uint64_t *counts);
-    void *histogram_user;
+    void *histogram_user;   /* handed to histogram() */
     bool poison;            /* for tests: fills buffers with garbage before use, so that a stage which reads
                                outside its declared input is found out */
 } imgpipe_run_options;
 
+/* The defaults, as each member says them. */
 IMGPIPE_API imgpipe_run_options imgpipe_run_options_default(void);
 
-/* What a run did; `in` and `out` are those of the last image. Times in seconds: work of all threads added up, but for `total`,
- * which is wall time. */
+/* What a run did. */
 typedef struct imgpipe_report {
-    size_t struct_size;
-    imgpipe_info in, out;
-    uint64_t bytes_in, bytes_out;
-    struct { double read, decode, upload, compute, download, encode, write, total; } seconds;
+    size_t struct_size;     /* sizeof(imgpipe_report) */
+    imgpipe_info in, out;   /* input and output, of the last image where there were several */
+    uint64_t bytes_in, bytes_out; /* the sizes of the files; 0 for runs in memory */
+    struct {
+        double read, decode, upload, compute, download, encode, write; /* work of all threads added up */
+        double total;       /* wall time */
+    } seconds;              /* where the time went */
     char device[160];       /* the device that computed, and why it was chosen */
     int64_t images;         /* how many were run: more than one for a stream of PNM images, whose times are added up */
 } imgpipe_report;
 
+/* An empty report, with its size, for a run to fill. */
 IMGPIPE_API imgpipe_report imgpipe_report_default(void);
 
 /* Runs a chain from file to file. `in` and `out` are paths; "-" is standard input or output; `out` may be NULL to write
@@ -326,7 +350,7 @@ IMGPIPE_API imgpipe_status imgpipe_chain_output(imgpipe_context *context, const 
 
 /* What running a chain on an image of some size and format takes. */
 typedef struct imgpipe_needs {
-    size_t struct_size;
+    size_t struct_size;     /* sizeof(imgpipe_needs) */
     imgpipe_info out;       /* as imgpipe_chain_output() says it */
     /* How many pixels around an output pixel the chain reads, at most, in each direction; outside the image too, where border
      * rules. */
@@ -342,6 +366,7 @@ typedef struct imgpipe_needs {
     char device[160];       /* the device that would compute, and why */
 } imgpipe_needs;
 
+/* An empty struct, with its size, for imgpipe_chain_needs() to fill. */
 IMGPIPE_API imgpipe_needs imgpipe_needs_default(void);
 /* Fills `needs` for a run of imgpipe_run_image() with these arguments; reads no pixel. */
 IMGPIPE_API imgpipe_status imgpipe_chain_needs(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_info *in,
@@ -371,17 +396,18 @@ IMGPIPE_API imgpipe_status imgpipe_run_region(imgpipe_context *context, const im
 
 /* An image that comes and goes row by row. */
 typedef struct imgpipe_row_stream {
-    size_t struct_size;
+    size_t struct_size;                     /* sizeof(imgpipe_row_stream) */
     imgpipe_info in;                        /* of what read() gives; the height is known beforehand */
-    imgpipe_layout in_layout, out_layout;
+    imgpipe_layout in_layout, out_layout;   /* of the rows that read() gives and write() takes */
     /* Fills `row` with row y; called for each row once, in order. */
     imgpipe_status (*read)(void *user, int64_t y, void *row, imgpipe_error *error);
     /* Takes row y of the output, whose size and format are imgpipe_chain_output()'s, in order; `row` is the engine's again
      * afterwards. NULL: nothing is written. */
     imgpipe_status (*write)(void *user, int64_t y, const void *row, imgpipe_error *error);
-    void *user;
+    void *user;                             /* handed to both */
 } imgpipe_row_stream;
 
+/* An empty stream, with its size. */
 IMGPIPE_API imgpipe_row_stream imgpipe_row_stream_default(void);
 /* Runs a chain on such an image. Memory does not grow with the height unless the chain walks over the image several times (hist
  * of f32, a border that wraps round, stages behind a chart). Rows are packed, without gaps, and aligned to 64 bytes. Both
@@ -398,10 +424,12 @@ IMGPIPE_API imgpipe_status imgpipe_run_rows(imgpipe_context *context, const imgp
  * plan belongs to one thread and, where it is enqueued, to one stream at a time; several plans of a context may be used at once.
  * The context must outlive the plan; the chain need not. */
 
+/* A chain that is bound to a format and a largest size, with all memory that its runs need. */
 typedef struct imgpipe_plan imgpipe_plan;
 
+/* How a plan is made. */
 typedef struct imgpipe_prepare_options {
-    size_t struct_size;
+    size_t struct_size; /* sizeof(imgpipe_prepare_options) */
     int depth;      /* as in imgpipe_run_options */
     bool no_output; /* only the counts of `hist` are wanted */
     /* Bytes kept beyond what the chain needs as it stands, both for stages and for rows, for parameters that are to change: a
@@ -410,9 +438,10 @@ typedef struct imgpipe_prepare_options {
     /* Device memory that enqueued runs use, aligned to 256 bytes, of at least imgpipe_prepare_scratch() bytes; it is the caller's
      * and may be shared by plans whose runs follow each other on one stream. NULL: the plan takes its own. */
     void *device_scratch;
-    size_t device_scratch_size;
+    size_t device_scratch_size; /* its bytes */
 } imgpipe_prepare_options;
 
+/* The defaults, as each member says them. */
 IMGPIPE_API imgpipe_prepare_options imgpipe_prepare_options_default(void);
 
 /* Binds the chain to images of the format and at most the size of `largest`. On a context whose device is a GPU (`cuda`, `cuda:N`)
@@ -481,37 +510,42 @@ IMGPIPE_API imgpipe_status imgpipe_plan_enqueue(imgpipe_plan *plan, const imgpip
 
 /* The filters of this build in the order of listings: index 0 … count-1; NULL beyond. */
 IMGPIPE_API const imgpipe_filter *imgpipe_filter_at(int index);
-/* NULL if there is none of that name. */
+/* The filter of that name, or NULL if there is none. */
 IMGPIPE_API const imgpipe_filter *imgpipe_filter_find(const char *name);
 
+/* A kind of image files. */
 typedef struct imgpipe_codec_info {
     const char *name;       /* what --format takes: "png" */
     const char *extensions; /* lower case, separated by spaces: "jpg jpeg" */
     const char *about;      /* a few words */
-    bool reads, writes;
+    bool reads, writes;     /* whether this build reads and writes such files */
     bool streams;           /* read by rows, so that memory does not grow with the height */
     const char *types;      /* what can be written: "u8 u16" */
     const char *package;    /* what this build lacks to read and write the kind; NULL: nothing */
 } imgpipe_codec_info;
 
+/* The kinds of files that are known: index 0 … count-1; NULL beyond. */
 IMGPIPE_API const imgpipe_codec_info *imgpipe_codec_at(int index);
 
+/* What the first bytes of a file say about it. */
 typedef enum imgpipe_content {
     IMGPIPE_CONTENT_OTHER,      /* no image */
     IMGPIPE_CONTENT_IMAGE,      /* an image of a kind that is read */
     IMGPIPE_CONTENT_UNSUPPORTED /* an image of a kind that is known, and not read by this build */
 } imgpipe_content;
 
-/* What a file is that begins with these bytes (IMGPIPE_CONTENT_BYTES of them, or all that there are). */
+/* How many bytes imgpipe_content_of() wants. */
 #define IMGPIPE_CONTENT_BYTES 64
+/* What a file is that begins with these bytes (IMGPIPE_CONTENT_BYTES of them, or all that there are). */
 IMGPIPE_API imgpipe_content imgpipe_content_of(const void *bytes, size_t size);
 
 /* The instruction sets of this build that this CPU has, from the least on; NULL beyond. */
 IMGPIPE_API const char *imgpipe_isa_name(int index);
 
+/* A device that can compute. */
 typedef struct imgpipe_device_info {
     char name[32];          /* what --device takes: "cpu", "cuda:0" */
-    char about[160];
+    char about[160];        /* what it is, in one line */
 } imgpipe_device_info;
 
 /* Fills up to `capacity` devices, the CPU first, and returns how many there are. `why_no_gpu` (may be NULL) gets one
@@ -523,6 +557,7 @@ IMGPIPE_API int imgpipe_devices(imgpipe_device_info *devices, int capacity, char
  * A filter is one `const imgpipe_filter`: its name and texts, its table of parameters, and a few functions. A stage
  * is a filter with options at its place in a chain, bound to the image that arrives there. There are four kinds. */
 
+/* The four kinds of stage. */
 typedef enum imgpipe_kind {
     IMGPIPE_POINT,  /* setup() lists operations on single pixels with imgpipe_stage_point(); runs of them are fused */
     /* rows() computes output rows from a window of input rows that need() declares; what it makes of a window does not depend on
@@ -532,6 +567,7 @@ typedef enum imgpipe_kind {
     IMGPIPE_WHOLE   /* render() gets the whole image at once */
 } imgpipe_kind;
 
+/* The type of a parameter, and with it that of its member of the options struct. */
 typedef enum imgpipe_param_type {
     IMGPIPE_PARAM_INT,    /* int64_t */
     IMGPIPE_PARAM_ODD,    /* int64_t, odd numbers only */
@@ -545,15 +581,16 @@ typedef enum imgpipe_param_type {
 /* A parameter without a default (initial == NULL) holds, while nobody gave it: INT and ODD INT64_MIN, NUMBER and SAMPLE
  * NaN, BOOL false, CHOICE -1, TEXT NULL. */
 struct imgpipe_param {
-    const char *name;
+    const char *name;           /* [a-z][a-z0-9_]* */
     size_t offset;              /* of the member in the options struct */
-    imgpipe_param_type type;
+    imgpipe_param_type type;    /* and so the member's C type */
     const char *initial;        /* the default as the user would write it, or NULL */
     double min, max;            /* inclusive range of numbers; of SAMPLE in sample units of the widest type */
     const char *const *choices; /* CHOICE: names, ended by NULL */
     const char *help;           /* one line */
 };
 
+/* What lies beyond the edge of an image. */
 typedef enum imgpipe_border {
     IMGPIPE_BORDER_CLAMP,    /* the edge sample: a a | a b c | c c */
     IMGPIPE_BORDER_REFLECT,  /* the edge sample is repeated: b a | a b c | c b */
@@ -562,6 +599,7 @@ typedef enum imgpipe_border {
     IMGPIPE_BORDER_CONSTANT  /* stage->border_value in every channel */
 } imgpipe_border;
 
+/* A filter with options at its place in a chain. */
 typedef struct imgpipe_stage imgpipe_stage;
 
 /* Input of one call of a CPU kernel. For output row y + i (i < count) the window of need() begins at in[i]: for a
@@ -571,19 +609,21 @@ typedef struct imgpipe_stage imgpipe_stage;
  * undefined; a gather must not read it), none may be written. Rows start at addresses that are multiples of
  * IMGPIPE_ROW_ALIGN where the engine made them, of the sample size otherwise. */
 typedef struct imgpipe_rows {
-    const void *const *in;
-    void *const *out;
+    const void *const *in; /* the input rows of the window, from its top row on */
+    void *const *out;   /* the output rows to fill, `count` of them */
     int64_t y;          /* the first output row, in the image */
     int64_t in_y;       /* the input row that in[0] stands for, in the image; may be negative */
     int count;          /* output rows to make */
     int in_count;       /* input row pointers */
-    int64_t in_width, out_width;
+    int64_t in_width, out_width; /* of the images, in pixels */
     bool first;         /* the first call of a strip: there is no earlier state; later calls go on where the last ended */
     void *state;        /* stage->state_size bytes, kept from call to call of one strip; zero at the first */
     void *scratch;      /* stage->scratch_size bytes, undefined at every call */
 } imgpipe_rows;
 
+/* Bytes that rows made by the engine are aligned to. */
 #define IMGPIPE_ROW_ALIGN 64
+/* Bytes on either side of a row's window that may be read, and hold anything. */
 #define IMGPIPE_ROW_SLACK 64
 
 /* Input of one launch on a device: views of device memory. Row y of the input, for y in [in_rect.y0, in_rect.y1), is in
@@ -593,39 +633,42 @@ typedef struct imgpipe_rows {
  * of 256 bytes, and so are `in` and `out`. in_rect holds every row of the image that need(out_rect) asks for. Rows
  * may be read to the next multiple of 16 bytes behind their last sample. */
 typedef struct imgpipe_tile {
-    const void *in;
-    int64_t in_stride, in_slot, in_ring;
-    imgpipe_rect in_rect;
-    void *out;
-    int64_t out_stride;
-    imgpipe_rect out_rect;
+    const void *in;        /* slot 0 of the input's ring of rows */
+    int64_t in_stride;     /* bytes from a slot to the next */
+    int64_t in_slot;       /* the slot of row in_rect.y0 */
+    int64_t in_ring;       /* how many slots there are */
+    imgpipe_rect in_rect;  /* the part of the input that is there */
+    void *out;             /* column 0 of row out_rect.y0 of the output */
+    int64_t out_stride;    /* bytes from an output row to the next */
+    imgpipe_rect out_rect; /* what is to be made */
     const void *constants; /* stage->constants, in device memory */
     void *scratch;         /* stage->device_scratch bytes a row of the tile, in device memory */
     void *state;           /* gathers: stage->gather_size bytes, zero before the first tile of a walk */
 } imgpipe_tile;
 
+/* Makes output rows of a LOCAL stage on the CPU. Called from any thread, for several strips at once, with different rows. */
 typedef void (*imgpipe_rows_function)(const imgpipe_stage *stage, const imgpipe_rows *rows);
+/* Adds input rows of a GATHER to `state`, which is this thread's own and zero at first. */
 typedef void (*imgpipe_gather_function)(const imgpipe_stage *stage, const imgpipe_rows *rows, void *state);
 /* Enqueues the work for `count` tiles on `stream` (a cudaStream_t) and returns the cudaError_t of the launch. */
 typedef int (*imgpipe_cuda_function)(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
 
 struct imgpipe_stage {
-    size_t struct_size;
-    const imgpipe_filter *filter;
+    size_t struct_size;     /* sizeof(imgpipe_stage) of the library */
+    const imgpipe_filter *filter; /* the descriptor */
     const void *options;    /* the filter's options struct, filled from the chain */
     int isa;                /* the instruction set to choose kernels for: index of imgpipe_isa_name() of this build */
     imgpipe_info in;        /* what arrives */
-    /* --- set by setup(); preset as described */
-    imgpipe_info out;       /* what leaves; preset to `in` */
+    imgpipe_info out;       /* set by setup(), as all members below: what leaves; preset to `in` */
     void *data;             /* the filter's own, best from imgpipe_stage_alloc(); preset NULL */
     imgpipe_border border;  /* LOCAL; preset CLAMP */
     double border_value;    /* LOCAL, for CONSTANT, in sample units */
     double cost;            /* about how many nanoseconds a sample takes on one CPU core; only for the choice of a device; preset 1 */
     bool identity;          /* the stage changes nothing and is left out; preset false */
-    imgpipe_rows_function rows;
+    imgpipe_rows_function rows; /* LOCAL: the kernel for the CPU */
     int64_t step;           /* LOCAL: output rows that a call of rows() should have where memory allows it; preset 0, as few as suit the cache */
-    size_t state_size, scratch_size;
-    imgpipe_gather_function gather;
+    size_t state_size, scratch_size; /* bytes of imgpipe_rows.state and .scratch; preset 0 */
+    imgpipe_gather_function gather; /* GATHER: the kernel for the CPU */
     size_t gather_size;     /* bytes of the state of a gather, the same on the host and on the device */
     int walks;              /* GATHER: how many times the whole image must pass; preset 1 */
     int walk;               /* GATHER: the walk under way, from 0; set by the engine */
@@ -633,21 +676,22 @@ struct imgpipe_stage {
     const char *side_data;  /* GATHER: a file name for what side_data() writes ("-": standard output), or NULL */
     imgpipe_cuda_function cuda; /* LOCAL and GATHER; NULL: the chain cannot run on CUDA */
     const void *constants;  /* copied to device memory once per plan */
-    size_t constants_size;
+    size_t constants_size;  /* bytes of it */
     size_t device_scratch;  /* bytes of device memory that the launcher needs for each row of a tile */
     void *engine;           /* the engine's own */
 };
 
+/* The descriptor of a filter. It, and all that it points to, must stay as long as the filter may be used. */
 struct imgpipe_filter {
     size_t struct_size;     /* sizeof(imgpipe_filter) */
     uint32_t abi;           /* IMGPIPE_ABI */
     const char *name;       /* [a-z][a-z0-9_]* */
     const char *summary;    /* one line */
     const char *description;/* paragraphs for --help, or NULL */
-    imgpipe_kind kind;
-    size_t options_size;
-    const imgpipe_param *params;
-    int param_count;
+    imgpipe_kind kind;      /* which of the functions below are used */
+    size_t options_size;    /* bytes of the options struct */
+    const imgpipe_param *params; /* in the order of values without a name; NULL where there are none */
+    int param_count;        /* how many */
     /* Checks options against stage->in and fills the stage. Called from one thread per stage; must not keep `error`. */
     imgpipe_status (*setup)(imgpipe_stage *stage, imgpipe_error *error);
     /* LOCAL: the input that the output rectangle `out` needs, which may reach outside the image. A pure function of the
@@ -665,8 +709,9 @@ struct imgpipe_filter {
     void (*teardown)(imgpipe_stage *stage);
 };
 
-/* ---- operations of point stages. `alpha` is left alone by the sample operations AFFINE, THRESHOLD and TABLE. */
+/* ---- operations of point stages */
 
+/* What an operation does to a sample `v`, or to a pixel. Alpha is left alone by AFFINE, THRESHOLD and TABLE. */
 typedef enum imgpipe_point_code {
     /* (v - pivot) * mul / div + offset. Integers: in double, floor(v + 0.5), clamped. f32:
      * fmaf((float)(mul / div), v - (float)pivot, (float)offset), not clamped. */
@@ -687,14 +732,16 @@ typedef enum imgpipe_point_code {
     IMGPIPE_POINT_EXPAND
 } imgpipe_point_code;
 
+/* One operation. Members that its code does not name are not looked at. */
 typedef struct imgpipe_point_op {
-    imgpipe_point_code code;
-    double pivot, mul, div, offset;
-    const void *table;
-    int64_t weights[3], round, divisor;
-    float float_weights[3];
-    imgpipe_type type;
-    double background[3];
+    imgpipe_point_code code;  /* which operation */
+    double pivot, mul, div, offset; /* AFFINE and THRESHOLD, in sample units */
+    const void *table;        /* TABLE */
+    int64_t weights[3];       /* MIX of integers: w0, w1, w2 */
+    int64_t round, divisor;   /* MIX of integers */
+    float float_weights[3];   /* MIX of f32: f0, f1, f2 */
+    imgpipe_type type;        /* CONVERT: the type to come */
+    double background[3];     /* FLATTEN: the colour, in sample units */
 } imgpipe_point_op;
 
 /* ---- for use inside setup(), finish() and render() */
