@@ -96,7 +96,18 @@ static void print_filter(const imgpipe_filter *filter) {
     }
 }
 
+/* As a list, or null if there is none. */
+static void json_choices(const char *const *choices) {
+    printf(",\"choices\":%s", choices ? "[" : "null");
+    for (int i = 0; choices && choices[i]; i++) {
+        if (i) putchar(',');
+        json_string(stdout, choices[i]);
+    }
+    if (choices) putchar(']');
+}
+
 static void json_param(const imgpipe_param *param) {
+    char about[400];
     printf("{\"name\":");
     json_string(stdout, param->name);
     printf(",\"type\":\"%s\",\"default\":", type_name(param->type));
@@ -105,19 +116,12 @@ static void json_param(const imgpipe_param *param) {
     json_number(stdout, has_range(param) && is_bound(param->min) ? param->min : NAN);
     printf(",\"max\":");
     json_number(stdout, has_range(param) && is_bound(param->max) ? param->max : NAN);
-    printf(",\"choices\":");
-    if (param->type == IMGPIPE_PARAM_CHOICE) {
-        putchar('[');
-        for (int i = 0; param->choices[i]; i++) {
-            if (i) putchar(',');
-            json_string(stdout, param->choices[i]);
-        }
-        putchar(']');
-    } else {
-        printf("null");
-    }
+    json_choices(param->type == IMGPIPE_PARAM_CHOICE ? param->choices : NULL);
     printf(",\"help\":");
     json_string(stdout, param->help);
+    describe_param(param, about, sizeof about);
+    printf(",\"values\":");
+    json_string(stdout, about);
     putchar('}');
 }
 
@@ -242,6 +246,18 @@ static void list_devices(bool json, char note[OPTIONS_MESSAGE]) {
 
 /* ------------------------------------------------------------------------------------------------ help */
 
+static const struct {
+    const char *number, *meaning;
+} statuses[] = {
+    {"0", "done"},
+    {"1", "the image failed, is missing or was kept, or memory is too small"},
+    {"2", "the command line or the chain is wrong"},
+    {"3", "the device is absent, lost or out of memory"},
+    {"4", "the output cannot be written"},
+    {"130, 143", "interrupted by SIGINT or SIGTERM"},
+};
+#define STATUS_COUNT (sizeof statuses / sizeof statuses[0])
+
 static void print_help(void) {
     struct option_help help;
     printf("Usage: imgpipe [OPTIONS] IN -f CHAIN OUT\n"
@@ -258,25 +274,38 @@ static void print_help(void) {
     }
     printf("\nFilters (--help FILTER says all about one):\n");
     list_filters(false);
-    printf("\nExit status: 0 done; 1 the image failed, is missing or was kept, or memory is too small; 2 the command line\n"
-           "is wrong; 3 the device is absent, lost or out of memory; 4 the output cannot be written; 130, 143 interrupted.\n");
+    printf("\nExit status:\n");
+    for (size_t i = 0; i < STATUS_COUNT; i++) print_row(statuses[i].number, 12, statuses[i].meaning);
 }
 
 static void json_help(void) {
     struct option_help help;
+    const char *group = NULL;
     printf("{\"version\":\"%s\",\"options\":[", IMGPIPE_VERSION);
     for (int i = 0; options_help(i, &help); i++) {
-        printf("%s{\"name\":", i ? ",\n " : "");
+        if (help.heading) group = help.heading;
+        printf("%s{\"group\":", i ? ",\n " : "");
+        json_string(stdout, group);
+        printf(",\"name\":");
         json_string(stdout, help.name);
         printf(",\"letter\":");
         json_string(stdout, help.letter);
         printf(",\"value\":");
         json_string(stdout, help.value);
+        json_choices(help.choices);
         printf(",\"help\":");
         json_string(stdout, help.help);
         putchar('}');
     }
-    printf("],\"filters\":");
+    printf("],\n\"statuses\":[");
+    for (size_t i = 0; i < STATUS_COUNT; i++) {
+        printf("%s{\"number\":", i ? "," : "");
+        json_string(stdout, statuses[i].number);
+        printf(",\"meaning\":");
+        json_string(stdout, statuses[i].meaning);
+        putchar('}');
+    }
+    printf("],\n\"filters\":");
     list_filters(true);
     printf("}\n");
 }

@@ -39,6 +39,7 @@ static const char *const depth_names[] = {"8", "16", "f32", NULL};
 static const char *const ratio_names[] = {"444", "422", "420", NULL};
 static const char *const no_yes_names[] = {"no", "yes", NULL};
 static const char *const strip_names[] = {"all", NULL};
+static const char *const device_names[] = {"auto", "cpu", "cuda", NULL};
 
 #define AT(member) offsetof(struct options, member)
 #define PLAIN 0, 0, NULL
@@ -64,7 +65,7 @@ static const struct row rows[] = {
     {NULL, '0', "null", NULL, TYPE_FLAG, AT(null), PLAIN, "names in --files-from and --dry-run end with a zero byte, not with a new line"},
     {NULL, 0, "name", "TEMPLATE", TYPE_ONCE, AT(name), PLAIN,
      "names below OUT, from {stem} {ext} {dir} {relpath} {index} {index:05} {{ }} (default: {relpath})"},
-    {NULL, 0, "resume", NULL, TYPE_FLAG, AT(resume), PLAIN, "skip what is proven done by an earlier run, do the rest again"},
+    {NULL, 0, "resume", NULL, TYPE_FLAG, AT(resume), PLAIN, "skip what OUT/.imgpipe/ proves done by an earlier run: input, output, chain, options and version are the same; do the rest again"},
     {NULL, 0, "in-place", NULL, TYPE_FLAG, AT(in_place), PLAIN, "let outputs replace their own inputs: OUT is IN"},
     {NULL, 0, "dry-run", NULL, TYPE_FLAG, AT(dry_run), PLAIN, "do nothing, show which input would be written to which output"},
     {NULL, 0, "fail-fast", NULL, TYPE_FLAG, AT(fail_fast), PLAIN, "stop at the first image that fails"},
@@ -95,7 +96,7 @@ static const struct row rows[] = {
      "read what there is of a file that ends early, with a warning; the rest is 0"},
     {NULL, 0, "max-pixels", "N", TYPE_NUMBER, AT(max_pixels), 0, INT64_MAX, NULL,
      "refuse larger images; 0 is no limit (default: 17179869184)"},
-    {"How to run (none of these changes the result)", 0, "device", "NAME", TYPE_DEVICE, AT(device), PLAIN,
+    {"How to run (none of these changes the result)", 0, "device", "NAME", TYPE_DEVICE, AT(device), 0, 0, device_names,
      "auto, cpu, cuda or cuda:N; auto takes the GPU where there is one and the work is worth it (default: auto)"},
     {NULL, 'j', "threads", "N", TYPE_NUMBER, AT(threads), 1, 1024, NULL,
      "working threads (default: the CPUs that this process may use)"},
@@ -205,15 +206,14 @@ static bool read_colour(const struct reading *r) {
 }
 
 static bool read_device(const struct reading *r) {
-    static const char *const names[] = {"auto", "cpu", "cuda", NULL};
     uint64_t number;
     const char *rest;
     if (strcmp(r->text, "cuda:all") == 0)
         return SAY(r, "%s: cuda:all is not in this version yet; name one device, such as cuda:0", r->shown);
     bool right = strncmp(r->text, "cuda:", 5) == 0 && read_digits(r->text + 5, &number, &rest) && *rest == 0 && number <= 9999;
-    for (int i = 0; names[i]; i++) right = right || strcmp(r->text, names[i]) == 0;
+    for (int i = 0; device_names[i]; i++) right = right || strcmp(r->text, device_names[i]) == 0;
     if (!right) {
-        const char *near = options_nearest(r->text, names);
+        const char *near = options_nearest(r->text, device_names);
         return SAY(r, "%s: '%.60s' is no device; %s%s%swrite auto, cpu, cuda or cuda:N (see --list-devices)", r->shown, r->text,
                    near ? "did you mean " : "", near ? near : "", near ? "? Else " : "");
     }
@@ -387,7 +387,7 @@ bool options_help(int index, struct option_help *help) {
     static const char letters[][3] = {"-f", "-o", "-r", "-0", "-j", "-v", "-q", "-h"};
     if (index < 0 || index >= ROW_COUNT || rows[index].type == TYPE_LATER) return false;
     const struct row *row = &rows[index];
-    *help = (struct option_help){row->heading, NULL, row->name, row->value, row->help};
+    *help = (struct option_help){row->heading, NULL, row->name, row->value, row->help, row->choices};
     for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++)
         if (row->letter == letters[i][1]) help->letter = letters[i];
     return true;

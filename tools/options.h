@@ -49,6 +49,7 @@ void options_free(struct options *options);
 /* Rows of --help in their order; false beyond. `heading` is not NULL where a group begins. */
 struct option_help {
     const char *heading, *letter, *name, *value, *help;
+    const char *const *choices; /* what the value may be, ended by NULL; or NULL */
 };
 bool options_help(int index, struct option_help *help);
 

@@ -50,11 +50,27 @@ def formats(program):
     return table(["kind", "extensions", "what", "read", "written with", "read by rows"], rows)
 
 
+def option(o):
+    """As it may be written: its letter if it has one, its name, and its value."""
+    value = f" {o['value']}" if o["value"] else f"[={'|'.join(o['choices'])}]" if o["choices"] else ""
+    return (f"`{o['letter']}`, " if o["letter"] else "") + f"`--{o['name']}{value}`"
+
+
+def options(program, many):
+    rows = [[option(o), o["help"]] for o in ask(program, "--help")["options"] if o["group"].startswith("Many images") == many]
+    return table(["option", "meaning"], rows)
+
+
+def statuses(program):
+    return table(["exit status", "meaning"], [[s["number"], s["meaning"]] for s in ask(program, "--help")["statuses"]])
+
+
 def kept(_program):
     return table(["kind", *format_table.COLUMNS], format_table.rows())
 
 
-TABLES = {"filters": filters, "formats": formats, "kept": kept}
+TABLES = {"filters": filters, "formats": formats, "kept": kept, "many": lambda program: options(program, True),
+          "options": lambda program: options(program, False), "statuses": statuses}
 
 
 def filled(text, program):
