@@ -204,10 +204,10 @@ const imgpipe_filter filter_hist = {
     .name = "hist",
     .summary = "picture of the histogram, and its counts as CSV or JSON",
     .description =
-        "Counts are exact: a bin for each value of an integer image, 256 bins over the finite minimum to maximum of a\n"
+        "Counts are exact: a bin for each value of an integer image, 256 bins over the finite minimum to maximum of a "
         "float one. Alpha is counted as a channel. What lies outside min and max is counted as below, above and nan.\n"
         "\n"
-        "The picture is 8-bit RGB with a curve for each channel. With `pass` the image goes on unchanged, and data=FILE\n"
+        "The picture is 8-bit RGB with a curve for each channel. With `pass` the image goes on unchanged, and data=FILE "
         "is the only result.",
     .kind = IMGPIPE_GATHER,
     FILTER_PARAMS(struct hist_options, params),
