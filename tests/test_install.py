@@ -80,8 +80,13 @@ def test_symbols(library, archive, header):
     symbols = defined("nm", "-D", "--defined-only", library)
     foreign = sorted(s for s in symbols if not s.startswith("imgpipe_"))
     check(not foreign, f"the library exports only names that begin with imgpipe_ {foreign[:10]}")
-    foreign = sorted(s for s in defined("nm", "-g", "--defined-only", archive) if not s.startswith("imgpipe_"))
-    check(not foreign, f"so does the static library {foreign[:10]}")
+    check(symbols == defined("nm", "-g", "--defined-only", archive), "the static library exports the same")
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "symbols.txt"), encoding="utf-8") as file:
+        listed = set(file.read().split())
+    added, gone = sorted(symbols - listed), sorted(listed - symbols)
+    if added or gone:
+        print(f"new: {added} (add them to tests/symbols.txt); gone: {gone} (raise the soversion, and take them out)")
+    check(not added and not gone, "they are those of tests/symbols.txt")
     with open(header, encoding="utf-8") as file:
         text = file.read()
     declared = set(re.findall(r"^IMGPIPE_API [^(;]*?(imgpipe_\w+)\(", text, re.M))
@@ -89,6 +94,17 @@ def test_symbols(library, archive, header):
           f"it exports the {len(declared)} functions of the header {sorted(declared ^ symbols)}")
     macros = set(re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M))
     check(macros and all(m.startswith("IMGPIPE_") for m in macros), f"the header's {len(macros)} macros begin with IMGPIPE_")
+
+
+def test_version(root, library, header):
+    """One version everywhere, and the name by which a program finds the library again."""
+    with open(header, encoding="utf-8") as file:
+        version = re.search(r'^#define IMGPIPE_VERSION "(.*)"', file.read(), re.M)[1]
+    said = run(find(root, "bin/imgpipe"), "--version").split()[1], flags(root, "--modversion")[0]
+    check(said == (version, version), f"header, command and pkg-config say {version} {said}")
+    name = re.search(r"SONAME +(\S+)", run("objdump", "-p", library))[1]
+    check(re.fullmatch(r"libimgpipe\.so\.\d+", name) and os.path.exists(os.path.join(os.path.dirname(library), name)),
+          f"programs ask for {name}, which is there")
 
 
 # What would print, end the program, or change its state for others. An assertion of stb's is for what it holds impossible.
@@ -155,8 +171,8 @@ def main(build):
         run("meson", "install", "-C", build, "--no-rebuild", DESTDIR=root)
         library, header = find(root, "libimgpipe.so"), find(root, "imgpipe.h")
         archive = find(root, "libimgpipe.a")
-        check(run(find(root, "bin/imgpipe"), "--version").startswith("imgpipe "), "the installed command runs by itself")
         test_symbols(library, archive, header)
+        test_version(root, library, header)
         test_manners(archive)
         test_header(folder, header)
         test_programs(root, folder, os.path.dirname(library))
