@@ -1,6 +1,5 @@
 /* The exported functions that run chains on files, and those that tell what there is: check the arguments, call inward. */
 #include "clock.h"
-#include "filter.h"
 #include "job.h"
 #include "metadata_carry.h"
 #include "outfile.h"
@@ -17,18 +16,6 @@ imgpipe_run_options imgpipe_run_options_default(void) {
 }
 
 imgpipe_report imgpipe_report_default(void) { return (imgpipe_report){.struct_size = sizeof(imgpipe_report)}; }
-
-const imgpipe_filter *imgpipe_filter_at(int index) {
-    for (int i = 0; filter_table[i]; i++)
-        if (i == index) return filter_table[i];
-    return NULL;
-}
-
-const imgpipe_filter *imgpipe_filter_find(const char *name) {
-    for (int i = 0; name && filter_table[i]; i++)
-        if (strcmp(filter_table[i]->name, name) == 0) return filter_table[i];
-    return NULL;
-}
 
 const imgpipe_codec_info *imgpipe_codec_at(int index) {
     const struct encoder *encoder = encoder_at(index);

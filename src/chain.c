@@ -3,6 +3,7 @@
 #include "chain.h"
 #include "chain_lex.h"
 #include "param.h"
+#include "registry.h"
 #include "status.h"
 
 #include <stdarg.h>
@@ -51,10 +52,10 @@ static void append_names(char *buf, size_t size, const char *const *names) {
     for (int i = 0; names[i]; i++) text_append(buf, size, "%s%s", i == 0 ? "" : ", ", names[i]);
 }
 
-static void filter_names(const char *names[NAMES_MAX]) {
+static void filter_names(const struct parser *p, const char *names[NAMES_MAX]) {
     int count = 0;
     const imgpipe_filter *filter;
-    while (count + 1 < NAMES_MAX && (filter = imgpipe_filter_at(count))) names[count++] = filter->name;
+    while (count + 1 < NAMES_MAX && (filter = imgpipe_registry_at(p->chain->registry, count))) names[count++] = filter->name;
     names[count] = NULL;
 }
 
@@ -133,7 +134,7 @@ static bool fail_sign(const struct parser *p, struct chain_range name) {
     while (end < name.to && strchr("abcdefghijklmnopqrstuvwxyz0123456789_", p->lex.text[end])) end++;
     if (end == name.to || end == name.from || end - name.from >= (int)sizeof head) return false;
     snprintf(head, sizeof head, "%.*s", end - name.from, p->lex.text + name.from);
-    if (!imgpipe_filter_find(head)) return false;
+    if (!imgpipe_registry_find(p->chain->registry, head)) return false;
     struct chain_range rest = chain_lex_trim(&p->lex, (struct chain_range){end, name.to}), value = rest;
     char sign = p->lex.text[rest.from];
     chain_lex_show(&p->lex, name, shown);
@@ -155,7 +156,7 @@ static imgpipe_status fail_filter(const struct parser *p, struct chain_range nam
     const char *names[NAMES_MAX];
     char shown[48], message[MESSAGE_SIZE] = "";
     if (fail_comma(p, name) || fail_sign(p, name)) return IMGPIPE_ERROR_ARGUMENT;
-    filter_names(names);
+    filter_names(p, names);
     chain_lex_show(&p->lex, name, shown);
     const char *near = habit_filter(shown);
     if (!near) near = param_nearest(shown, names);
@@ -294,7 +295,7 @@ static imgpipe_status read_stage(const struct parser *p, struct chain_range raw)
     if (name.to - name.from < (int)sizeof text) snprintf(text, sizeof text, "%.*s", name.to - name.from, p->lex.text + name.from);
     if (name.from == name.to)
         return fail(p, (struct chain_range){equals, equals + 1}, "chain: no filter stands before '='; write its name there");
-    const imgpipe_filter *filter = imgpipe_filter_find(text);
+    const imgpipe_filter *filter = imgpipe_registry_find(p->chain->registry, text);
     if (!filter) return fail_filter(p, name);
     struct chain_stage *stage = &p->chain->stages[p->chain->count++];
     struct filling f = {.stage = stage};
@@ -330,6 +331,10 @@ static imgpipe_status read_chain(const struct parser *p) {
 }
 
 imgpipe_status imgpipe_chain_parse(const char *text, imgpipe_chain **chain, imgpipe_error *error) {
+    return imgpipe_chain_parse_with(NULL, text, chain, error);
+}
+
+imgpipe_status imgpipe_chain_parse_with(imgpipe_registry *registry, const char *text, imgpipe_chain **chain, imgpipe_error *error) {
     struct parser p = {.error = error};
     if (!chain) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "chain: no place for the result; pass a pointer");
     *chain = NULL;
@@ -337,6 +342,7 @@ imgpipe_status imgpipe_chain_parse(const char *text, imgpipe_chain **chain, imgp
     imgpipe_status status = chain_lex_read(text, &p.lex, error);
     if (status != IMGPIPE_OK) return status;
     p.chain = calloc(1, sizeof *p.chain);
+    if (p.chain) p.chain->registry = registry_keep(registry);
     if (p.chain) p.chain->text = strdup(text);
     status = p.chain && p.chain->text ? read_chain(&p) : out_of_memory(&p);
     if (status == IMGPIPE_OK && !(p.chain->canonical = chain_write(p.chain, -1, -1, NULL, NULL))) status = out_of_memory(&p);
@@ -360,6 +366,7 @@ void imgpipe_chain_free(imgpipe_chain **chain) {
     free((*chain)->stages);
     free((*chain)->text);
     free((*chain)->canonical);
+    imgpipe_registry_free(&(*chain)->registry);
     free(*chain);
     *chain = NULL;
 }

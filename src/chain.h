@@ -22,6 +22,7 @@ struct chain_stage {
 };
 
 struct imgpipe_chain {
+    struct imgpipe_registry *registry; /* whose filters the stages are; kept, or NULL: those of the build */
     char *text;             /* what was parsed, which places refer to */
     char *canonical;        /* imgpipe_chain_text() */
     struct chain_stage *stages;

@@ -14,8 +14,8 @@ static imgpipe_status no_memory(imgpipe_error *error) {
 }
 
 /* A place in a text that the caller never saw would mislead. */
-static imgpipe_status parse(const char *text, imgpipe_chain **chain, imgpipe_error *error) {
-    imgpipe_status failed = imgpipe_chain_parse(text, chain, error);
+static imgpipe_status parse(imgpipe_registry *registry, const char *text, imgpipe_chain **chain, imgpipe_error *error) {
+    imgpipe_status failed = imgpipe_chain_parse_with(registry, text, chain, error);
     if (failed && error) error->place = -1, error->length = 0;
     return failed;
 }
@@ -24,10 +24,10 @@ static imgpipe_status parse(const char *text, imgpipe_chain **chain, imgpipe_err
 static imgpipe_status become(imgpipe_chain *chain, char *text, imgpipe_error *error) {
     imgpipe_chain *made = NULL;
     if (!text) return no_memory(error);
-    imgpipe_status failed = parse(text, &made, error);
+    imgpipe_status failed = parse(chain->registry, text, &made, error);
     if (!failed && strcmp(made->canonical, text) != 0) { /* a value that is the default again is left out */
         imgpipe_chain *again = NULL;
-        failed = parse(made->canonical, &again, error);
+        failed = parse(chain->registry, made->canonical, &again, error);
         imgpipe_chain_free(&made);
         made = again;
     }
@@ -42,6 +42,10 @@ static imgpipe_status become(imgpipe_chain *chain, char *text, imgpipe_error *er
 
 imgpipe_status imgpipe_chain_new(imgpipe_chain **chain, imgpipe_error *error) {
     return imgpipe_chain_parse("", chain, error);
+}
+
+imgpipe_status imgpipe_chain_new_with(imgpipe_registry *registry, imgpipe_chain **chain, imgpipe_error *error) {
+    return imgpipe_chain_parse_with(registry, "", chain, error);
 }
 
 static bool is_name(const char *text) {
@@ -61,13 +65,14 @@ imgpipe_status imgpipe_chain_add(imgpipe_chain *chain, const char *filter, imgpi
 }
 
 /* What the parser says of a parameter that the filter has not. */
-static imgpipe_status unknown_param(const imgpipe_filter *filter, const char *param, imgpipe_error *error) {
+static imgpipe_status unknown_param(imgpipe_registry *registry, const imgpipe_filter *filter, const char *param,
+                                    imgpipe_error *error) {
     char text[200];
     imgpipe_chain *none = NULL;
     if (!is_name(param) || strlen(param) > 60 || strlen(filter->name) > 60)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: '%.40s' is no parameter of it", filter->name, param);
     snprintf(text, sizeof text, "%s=%s=0", filter->name, param);
-    imgpipe_status failed = parse(text, &none, error);
+    imgpipe_status failed = parse(registry, text, &none, error);
     imgpipe_chain_free(&none);
     return failed;
 }
@@ -90,7 +95,7 @@ static imgpipe_status set(imgpipe_chain *chain, int stage, const char *param, co
     const imgpipe_filter *filter = chain->stages[at].filter;
     int found = 0;
     while (found < filter->param_count && strcmp(filter->params[found].name, param) != 0) found++;
-    if (found == filter->param_count) return unknown_param(filter, param, error);
+    if (found == filter->param_count) return unknown_param(chain->registry, filter, param, error);
     const char *right = setters[filter->params[found].type];
     if (strcmp(right, setter) != 0)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT,

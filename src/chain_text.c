@@ -124,6 +124,10 @@ const imgpipe_filter *imgpipe_chain_filter_at(const imgpipe_chain *chain, int in
     return chain && index >= 0 && index < chain->count ? chain->stages[index].filter : NULL;
 }
 
+bool imgpipe_chain_origin_at(const imgpipe_chain *chain, int index, imgpipe_origin *origin) {
+    return chain && imgpipe_registry_origin(chain->registry, imgpipe_chain_filter_at(chain, index), origin);
+}
+
 bool imgpipe_chain_value_at(const imgpipe_chain *chain, int index, imgpipe_chain_value *value) {
     for (int i = 0; chain && index >= 0 && i < chain->count; i++) {
         const struct chain_stage *s = &chain->stages[i];

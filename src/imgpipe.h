@@ -10,6 +10,7 @@
 #ifndef IMGPIPE_H
 #define IMGPIPE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -513,6 +514,55 @@ IMGPIPE_API const imgpipe_filter *imgpipe_filter_at(int index);
 /* The filter of that name, or NULL if there is none. */
 IMGPIPE_API const imgpipe_filter *imgpipe_filter_find(const char *name);
 
+/* A registry knows the filters of this build, and others: those of the program itself, and those of plug-ins, which are shared
+ * objects that define `imgpipe_plugin` (see the end of this file). Chains that are made with a registry may name all of them.
+ *
+ * Any number of threads may use a registry as long as none of them adds or loads; chains that were made with it may be run
+ * meanwhile. Each chain and each prepared plan keeps the registry alive that it was made with, so that objects may be freed in any
+ * order; the plug-ins are unloaded with the last of them. */
+typedef struct imgpipe_registry imgpipe_registry;
+
+/* Makes a registry that knows the filters of this build. */
+IMGPIPE_API imgpipe_status imgpipe_registry_new(imgpipe_registry **registry, imgpipe_error *error);
+/* Gives the registry up, and sets the pointer to NULL. NULL is allowed. */
+IMGPIPE_API void imgpipe_registry_free(imgpipe_registry **registry);
+
+/* Adds a filter of the program's own, of which nothing is copied: it must stay as long as the registry and what keeps that alive. A
+ * descriptor that does not keep to what is said below, or has a name that is there already, is refused with the reason. */
+IMGPIPE_API imgpipe_status imgpipe_registry_add(imgpipe_registry *registry, const imgpipe_filter *filter, imgpipe_error *error);
+/* Loads a plug-in: all of its filters, or none and the reason. `file` is a path with at least one slash, as nothing is searched for:
+ * "./stage.so" is a file in the current folder. Loading runs code of the file, so load only what you trust. The same plug-in once
+ * more changes nothing. */
+IMGPIPE_API imgpipe_status imgpipe_registry_load(imgpipe_registry *registry, const char *file, imgpipe_error *error);
+/* Loads every plug-in in a folder, that is each `*.so` that is not hidden, in the order of their names as bytes. What is refused is
+ * told to `refused`, and the others are loaded; if that is NULL the first refusal ends the call. */
+IMGPIPE_API imgpipe_status imgpipe_registry_load_folder(imgpipe_registry *registry, const char *folder,
+                                                        void (*refused)(void *user, const imgpipe_error *error), void *user,
+                                                        imgpipe_error *error);
+
+/* As imgpipe_filter_at(): first the filters of this build, then the others in the order in which they
+ * came. `registry` NULL: the filters of this build alone. */
+IMGPIPE_API const imgpipe_filter *imgpipe_registry_at(const imgpipe_registry *registry, int index);
+/* The filter of that name, or NULL. */
+IMGPIPE_API const imgpipe_filter *imgpipe_registry_find(const imgpipe_registry *registry, const char *name);
+
+/* Where a filter came from; strings belong to the registry. */
+typedef struct imgpipe_origin {
+    const char *file;             /* as it was given to imgpipe_registry_load(), or found in a folder */
+    const char *plugin, *version; /* the plug-in's own name and version */
+} imgpipe_origin;
+
+/* False if the filter comes from no plug-in. */
+IMGPIPE_API bool imgpipe_registry_origin(const imgpipe_registry *registry, const imgpipe_filter *filter, imgpipe_origin *origin);
+/* The same for stage `index` of a chain. */
+IMGPIPE_API bool imgpipe_chain_origin_at(const imgpipe_chain *chain, int index, imgpipe_origin *origin);
+
+/* As imgpipe_chain_parse(), with the filters of a registry (NULL: those of this build). */
+IMGPIPE_API imgpipe_status imgpipe_chain_parse_with(imgpipe_registry *registry, const char *text, imgpipe_chain **chain,
+                                                    imgpipe_error *error);
+/* As imgpipe_chain_new(), with the filters of a registry. */
+IMGPIPE_API imgpipe_status imgpipe_chain_new_with(imgpipe_registry *registry, imgpipe_chain **chain, imgpipe_error *error);
+
 /* A kind of image files. */
 typedef struct imgpipe_codec_info {
     const char *name;       /* what --format takes: "png" */
@@ -678,7 +728,7 @@ struct imgpipe_stage {
     const void *constants;  /* copied to device memory once per plan */
     size_t constants_size;  /* bytes of it */
     size_t device_scratch;  /* bytes of device memory that the launcher needs for each row of a tile */
-    void *engine;           /* the engine's own */
+    void *engine;           /* the engine's own; see imgpipe_stage_calls */
 };
 
 /* The descriptor of a filter. It, and all that it points to, must stay as long as the filter may be used. */
@@ -705,7 +755,8 @@ struct imgpipe_filter {
     void (*side_data)(const imgpipe_stage *stage, bool (*write)(void *to, const char *text, size_t length), void *to);
     /* GATHER that renders, and WHOLE: makes the whole of `out`. `in` is NULL for gathers. */
     imgpipe_status (*render)(const imgpipe_stage *stage, const imgpipe_image *in, const imgpipe_image *out, imgpipe_error *error);
-    /* Frees what setup() or finish() took other than by imgpipe_stage_alloc(). May be NULL. */
+    /* Frees what setup() or finish() took other than by imgpipe_stage_alloc(); called after a setup() that failed, too. May be
+     * NULL. */
     void (*teardown)(imgpipe_stage *stage);
 };
 
@@ -744,22 +795,100 @@ typedef struct imgpipe_point_op {
     double background[3];     /* FLATTEN: the colour, in sample units */
 } imgpipe_point_op;
 
-/* ---- for use inside setup(), finish() and render() */
+/* ---- for use inside setup(), finish() and render()
+ *
+ * These functions are inline and reach the library through the stage, so that a filter depends on no symbol of it: a plug-in works
+ * wherever the library is, in a program, in a shared library, or in one that was loaded later, and links against nothing. */
+
+/* What the functions below call; a stage's `engine` begins with a pointer to it. */
+typedef struct imgpipe_stage_calls {
+    size_t struct_size; /* sizeof(imgpipe_stage_calls) of the library */
+    /* Behind imgpipe_stage_alloc(). */
+    void *(*alloc)(imgpipe_stage *stage, size_t size, imgpipe_error *error);
+    /* Behind imgpipe_stage_point(). */
+    imgpipe_status (*point)(imgpipe_stage *stage, const imgpipe_point_op *op, imgpipe_error *error);
+    /* Behind imgpipe_stage_notice(). */
+    void (*notice)(const imgpipe_stage *stage, const char *format, va_list args);
+    /* Behind imgpipe_stage_fail(). */
+    imgpipe_status (*fail)(const imgpipe_stage *stage, imgpipe_error *error, const char *param, int at, int length,
+                           const char *format, va_list args);
+} imgpipe_stage_calls;
+
+/* The functions of the library that made the stage. */
+static inline const imgpipe_stage_calls *imgpipe_stage_calls_of(const imgpipe_stage *stage) {
+    return *(const imgpipe_stage_calls *const *)stage->engine;
+}
 
 /* Zeroed memory that lives as long as the stage; NULL (with `error` filled) when there is none. */
-IMGPIPE_API void *imgpipe_stage_alloc(imgpipe_stage *stage, size_t size, imgpipe_error *error);
+static inline void *imgpipe_stage_alloc(imgpipe_stage *stage, size_t size, imgpipe_error *error) {
+    return imgpipe_stage_calls_of(stage)->alloc(stage, size, error);
+}
+
 /* Adds an operation to a POINT stage; the format after it becomes stage->out.format. */
-IMGPIPE_API imgpipe_status imgpipe_stage_point(imgpipe_stage *stage, const imgpipe_point_op *op, imgpipe_error *error);
+static inline imgpipe_status imgpipe_stage_point(imgpipe_stage *stage, const imgpipe_point_op *op, imgpipe_error *error) {
+    return imgpipe_stage_calls_of(stage)->point(stage, op, error);
+}
+
 /* A sample parameter in units of `type`: per cent are taken of the full range. */
-IMGPIPE_API double imgpipe_sample_units(imgpipe_sample sample, imgpipe_type type);
+static inline double imgpipe_sample_units(imgpipe_sample sample, imgpipe_type type) {
+    /* Multiplied first: 60 % of 255 is then exactly 153. */
+    return sample.percent ? sample.value * imgpipe_type_max(type) / 100.0 : sample.value;
+}
+
 /* The window rectangle of most local filters: `out` grown by rx columns and ry rows on each side. */
-IMGPIPE_API imgpipe_rect imgpipe_grow(imgpipe_rect out, int64_t rx, int64_t ry);
+static inline imgpipe_rect imgpipe_grow(imgpipe_rect out, int64_t rx, int64_t ry) {
+    out.x0 -= rx;
+    out.y0 -= ry;
+    out.x1 += rx;
+    out.y1 += ry;
+    return out;
+}
+
 /* Tells the user something once: passed to the context's log as a notice. */
-IMGPIPE_API void imgpipe_stage_notice(const imgpipe_stage *stage, const char *format, ...) IMGPIPE_PRINTF(2, 3);
+IMGPIPE_PRINTF(2, 3)
+static inline void imgpipe_stage_notice(const imgpipe_stage *stage, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    imgpipe_stage_calls_of(stage)->notice(stage, format, args);
+    va_end(args);
+}
+
 /* Fills `error` for parameter `param` (may be NULL) of the stage, `at` bytes into its value with `length` bytes faulty
  * (0: the whole value), so that the command can mark the place in the chain. Returns IMGPIPE_ERROR_ARGUMENT. */
-IMGPIPE_API imgpipe_status imgpipe_stage_fail(const imgpipe_stage *stage, imgpipe_error *error, const char *param, int at, int length,
-                                              const char *format, ...) IMGPIPE_PRINTF(6, 7);
+IMGPIPE_PRINTF(6, 7)
+static inline imgpipe_status imgpipe_stage_fail(const imgpipe_stage *stage, imgpipe_error *error, const char *param, int at,
+                                                int length, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    imgpipe_status status = imgpipe_stage_calls_of(stage)->fail(stage, error, param, at, length, format, args);
+    va_end(args);
+    return status;
+}
+
+/* ---- plug-ins
+ *
+ * A plug-in is a shared object that defines one symbol, `imgpipe_plugin`:
+ *
+ *     static const imgpipe_filter *const filters[] = {&emboss, NULL};
+ *     const imgpipe_plugin_info imgpipe_plugin = {sizeof(imgpipe_plugin_info), IMGPIPE_ABI, "emboss", "1.0", filters};
+ *
+ *     cc -shared -fPIC -O2 -ffp-contract=off $(pkg-config --cflags imgpipe) emboss.c -o emboss.so
+ *
+ * The command finds it by --plugin, in IMGPIPE_PLUGINS, and in the folder that `pkg-config --variable=pluginsdir imgpipe` names; a
+ * program hands it to imgpipe_registry_load(). It is not linked with libimgpipe. `imgpipe --check-filter NAME` proves that its stages
+ * keep to what is said above. */
+
+/* What a plug-in says of itself. */
+typedef struct imgpipe_plugin_info {
+    size_t struct_size;  /* sizeof(imgpipe_plugin_info) */
+    uint32_t abi;        /* IMGPIPE_ABI; a plug-in of another one is refused */
+    const char *name;    /* one line */
+    const char *version; /* one line; results that are kept (--resume) are made anew when it changes */
+    const imgpipe_filter *const *filters; /* ended by NULL, at least one */
+} imgpipe_plugin_info;
+
+/* Defined by a plug-in, not by the library. */
+IMGPIPE_API extern const imgpipe_plugin_info imgpipe_plugin;
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #include "layout.h"
 #include "param.h"
 #include "prepared_device.h"
+#include "registry.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -222,6 +223,7 @@ static imgpipe_status begin(imgpipe_context *context, const imgpipe_chain *chain
         return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a prepared plan");
     }
     plan->context = context;
+    plan->registry = registry_keep(chain->registry);
     plan->largest = *largest;
     plan->depth = options->depth;
     plan->no_output = options->no_output;
@@ -267,6 +269,7 @@ void imgpipe_plan_free(imgpipe_plan **plan) {
     }
     free((*plan)->targets);
     pool_give((*plan)->context->cpu->pool, (*plan)->memory);
+    imgpipe_registry_free(&(*plan)->registry);
     free(*plan);
     *plan = NULL;
 }

@@ -29,6 +29,7 @@ struct count_target {
 
 struct imgpipe_plan {
     imgpipe_context *context;
+    struct imgpipe_registry *registry; /* of the chain, kept for its plug-ins */
     imgpipe_info largest;
     int depth;
     bool no_output;

@@ -13,47 +13,7 @@ struct stage_block {
 };
 #define BLOCK_HEAD ARENA_ALIGN
 
-imgpipe_status stage_init(imgpipe_stage *stage, const imgpipe_filter *filter, const void *options, int isa, imgpipe_info in,
-                          const struct log *log, const struct imgpipe_chain *chain, int index, struct arena *arena,
-                          imgpipe_error *error) {
-    memset(stage, 0, sizeof *stage);
-    struct stage_engine *engine = arena_alloc(arena, sizeof *engine);
-    if (!engine) return error_set(error, IMGPIPE_ERROR_MEMORY, "out of memory: a stage needs %zu bytes", sizeof *engine);
-    engine->arena = arena;
-    engine->log = log;
-    engine->chain = chain;
-    engine->index = index;
-    stage->struct_size = sizeof *stage;
-    stage->filter = filter;
-    stage->options = options;
-    stage->isa = isa;
-    stage->in = in;
-    stage->out = in;
-    stage->border = IMGPIPE_BORDER_CLAMP;
-    stage->walks = 1;
-    stage->cost = 1;
-    stage->engine = engine;
-    if (!filter || !filter->setup) return IMGPIPE_OK;
-    imgpipe_status status = filter->setup(stage, error);
-    if (status != IMGPIPE_OK) stage_free(stage);
-    return status;
-}
-
-void stage_free(imgpipe_stage *stage) {
-    struct stage_engine *engine = stage->engine;
-    if (!engine) return;
-    if (stage->filter && stage->filter->teardown) stage->filter->teardown(stage);
-    for (struct stage_block *block = engine->blocks; block;) {
-        struct stage_block *next = block->next;
-        arena_free(engine->arena, block);
-        block = next;
-    }
-    arena_free(engine->arena, engine->ops);
-    arena_free(engine->arena, engine);
-    memset(stage, 0, sizeof *stage);
-}
-
-void *imgpipe_stage_alloc(imgpipe_stage *stage, size_t size, imgpipe_error *error) {
+static void *give_memory(imgpipe_stage *stage, size_t size, imgpipe_error *error) {
     struct stage_engine *engine = stage->engine;
     struct stage_block *block = size <= SIZE_MAX - BLOCK_HEAD ? arena_alloc(engine->arena, BLOCK_HEAD + size) : NULL;
     if (!block) {
@@ -66,7 +26,7 @@ void *imgpipe_stage_alloc(imgpipe_stage *stage, size_t size, imgpipe_error *erro
     return (unsigned char *)block + BLOCK_HEAD;
 }
 
-imgpipe_status imgpipe_stage_point(imgpipe_stage *stage, const imgpipe_point_op *op, imgpipe_error *error) {
+static imgpipe_status add_point(imgpipe_stage *stage, const imgpipe_point_op *op, imgpipe_error *error) {
     struct stage_engine *engine = stage->engine;
     const char *name = stage->filter ? stage->filter->name : "stage";
     if (stage->filter && stage->filter->kind != IMGPIPE_POINT)
@@ -90,15 +50,6 @@ imgpipe_status imgpipe_stage_point(imgpipe_stage *stage, const imgpipe_point_op 
     return IMGPIPE_OK;
 }
 
-double imgpipe_sample_units(imgpipe_sample sample, imgpipe_type type) {
-    /* Multiplied first: 60 % of 255 is then exactly 153. */
-    return sample.percent ? sample.value * imgpipe_type_max(type) / 100.0 : sample.value;
-}
-
-imgpipe_rect imgpipe_grow(imgpipe_rect out, int64_t rx, int64_t ry) {
-    return (imgpipe_rect){out.x0 - rx, out.y0 - ry, out.x1 + rx, out.y1 + ry};
-}
-
 /* Puts "NAME: " before a message, unless its author already did. */
 static void with_name(const imgpipe_stage *stage, char *buf, size_t size, const char *format, va_list args) {
     const char *name = stage->filter ? stage->filter->name : NULL;
@@ -110,28 +61,121 @@ static void with_name(const imgpipe_stage *stage, char *buf, size_t size, const 
     if (head && strncmp(buf + head, buf, head) == 0) memmove(buf, buf + head, strlen(buf + head) + 1);
 }
 
-void imgpipe_stage_notice(const imgpipe_stage *stage, const char *format, ...) {
+static void notice(const imgpipe_stage *stage, const char *format, va_list args) {
     const struct stage_engine *engine = stage->engine;
     char message[1024];
-    va_list args;
-    va_start(args, format);
     with_name(stage, message, sizeof message, format, args);
-    va_end(args);
     log_line(engine->log, IMGPIPE_LOG_NOTICE, "%s", message);
 }
 
-imgpipe_status imgpipe_stage_fail(const imgpipe_stage *stage, imgpipe_error *error, const char *param, int at, int length,
-                                  const char *format, ...) {
+static imgpipe_status fail(const imgpipe_stage *stage, imgpipe_error *error, const char *param, int at, int length,
+                           const char *format, va_list args) {
     const struct stage_engine *engine = stage->engine;
     const imgpipe_filter *filter = stage->filter;
     char message[1024];
-    va_list args;
-    va_start(args, format);
     with_name(stage, message, sizeof message, format, args);
-    va_end(args);
     int index = -1, place = -1, place_length = 0;
     for (int i = 0; param && filter && i < filter->param_count; i++)
         if (strcmp(filter->params[i].name, param) == 0) index = i;
     if (engine->chain && engine->index >= 0) chain_place(engine->chain, engine->index, index, at, length, &place, &place_length);
     return error_at(error, IMGPIPE_ERROR_ARGUMENT, place, place_length, "%s", message);
+}
+
+static const imgpipe_stage_calls calls = {sizeof calls, give_memory, add_point, notice, fail};
+
+/* ------------------------------------------------------------------------------------------- what setup() left */
+
+static imgpipe_status fault(const imgpipe_stage *stage, imgpipe_error *error, const char *what) {
+    return error_set(error, IMGPIPE_ERROR_INTERNAL, "%s: its setup() %s; this is a fault of the filter", stage->filter->name, what);
+}
+
+static bool same_size(const imgpipe_stage *stage) {
+    return stage->out.width == stage->in.width && stage->out.height == stage->in.height;
+}
+
+/* What would crash or mislead the engine, of a filter that nobody has proved. */
+static imgpipe_status check_setup(const imgpipe_stage *stage, imgpipe_error *error) {
+    const imgpipe_filter *filter = stage->filter;
+    const imgpipe_info *out = &stage->out;
+    bool sized = out->width >= 1 && out->height >= 1 && out->width <= INT32_MAX && out->height <= INT32_MAX;
+    if (!sized) return fault(stage, error, "makes an image without pixels");
+    if (out->format.type > IMGPIPE_F32 || out->format.channels < 1 || out->format.channels > 4 ||
+        (out->format.alpha && out->format.channels < 2))
+        return fault(stage, error, "makes a format that does not exist");
+    if (stage->constants_size && !stage->constants) return fault(stage, error, "gives a size of constants, and no constants");
+    if (stage->identity)
+        return same_size(stage) && imgpipe_pixel_size(out->format) == imgpipe_pixel_size(stage->in.format)
+                   ? IMGPIPE_OK
+                   : fault(stage, error, "says that nothing changes, and changes the size or format");
+    switch (filter->kind) {
+    case IMGPIPE_POINT:
+        if (!same_size(stage)) return fault(stage, error, "changes the size, which operations on pixels cannot");
+        break;
+    case IMGPIPE_LOCAL: {
+        imgpipe_rect all = {0, 0, out->width, out->height}, need = filter->need ? filter->need(stage, all) : all;
+        if (!stage->rows) return fault(stage, error, "sets no function rows()");
+        if (stage->border > IMGPIPE_BORDER_CONSTANT) return fault(stage, error, "sets a border that does not exist");
+        if (need.x0 >= need.x1 || need.y0 >= need.y1) return fault(stage, error, "is followed by a need() of no pixels");
+        break;
+    }
+    case IMGPIPE_GATHER:
+        if (!stage->gather || !stage->gather_size) return fault(stage, error, "sets no function gather(), or no gather_size");
+        if (stage->walks < 1) return fault(stage, error, "sets no walk over the image");
+        if (stage->renders && !filter->render) return fault(stage, error, "promises an image, and the filter has no render()");
+        if (!stage->renders && !same_size(stage)) return fault(stage, error, "changes the size of an image that is to go on");
+        if (stage->side_data && !filter->side_data) return fault(stage, error, "names side data, and the filter writes none");
+        break;
+    case IMGPIPE_WHOLE: break;
+    }
+    return IMGPIPE_OK;
+}
+
+/* -------------------------------------------------------------------------------------------- making, freeing */
+
+imgpipe_status stage_init(imgpipe_stage *stage, const imgpipe_filter *filter, const void *options, int isa, imgpipe_info in,
+                          const struct log *log, const struct imgpipe_chain *chain, int index, struct arena *arena,
+                          imgpipe_error *error) {
+    memset(stage, 0, sizeof *stage);
+    struct stage_engine *engine = arena_alloc(arena, sizeof *engine);
+    if (!engine) return error_set(error, IMGPIPE_ERROR_MEMORY, "out of memory: a stage needs %zu bytes", sizeof *engine);
+    engine->calls = &calls;
+    engine->arena = arena;
+    engine->log = log;
+    engine->chain = chain;
+    engine->index = index;
+    stage->struct_size = sizeof *stage;
+    stage->filter = filter;
+    stage->options = options;
+    stage->isa = isa;
+    stage->in = in;
+    stage->out = in;
+    stage->border = IMGPIPE_BORDER_CLAMP;
+    stage->walks = 1;
+    stage->cost = 1;
+    stage->engine = engine;
+    if (!filter || !filter->setup) return IMGPIPE_OK;
+    imgpipe_error own;
+    if (!error) error = &own;
+    error->message[0] = 0;
+    error->place = -1;
+    imgpipe_status status = filter->setup(stage, error);
+    if (status != IMGPIPE_OK && !error->message[0])
+        error_set(error, status, "%s: its setup() failed and gave no reason", filter->name);
+    if (status == IMGPIPE_OK) status = check_setup(stage, error);
+    if (status != IMGPIPE_OK) stage_free(stage);
+    return status;
+}
+
+void stage_free(imgpipe_stage *stage) {
+    struct stage_engine *engine = stage->engine;
+    if (!engine) return;
+    if (stage->filter && stage->filter->teardown) stage->filter->teardown(stage);
+    for (struct stage_block *block = engine->blocks; block;) {
+        struct stage_block *next = block->next;
+        arena_free(engine->arena, block);
+        block = next;
+    }
+    arena_free(engine->arena, engine->ops);
+    arena_free(engine->arena, engine);
+    memset(stage, 0, sizeof *stage);
 }

@@ -144,6 +144,29 @@ static imgpipe_status build(const void *with) {
     return status;
 }
 
+/* A filter of the program's own, and `with`, a folder of plug-ins. */
+static imgpipe_status use_registry(const void *with) {
+    static const imgpipe_param param = {"number", 0, IMGPIPE_PARAM_INT, "3", 0, 9, NULL, "a number"};
+    imgpipe_filter own = *imgpipe_filter_find("invert");
+    imgpipe_registry *registry = NULL;
+    imgpipe_chain *chain = NULL;
+    own.name = "own";
+    own.params = &param;
+    own.param_count = 1;
+    own.options_size = sizeof(int64_t);
+    imgpipe_status status = imgpipe_registry_new(&registry, &error);
+    if (!status) status = imgpipe_registry_add(registry, &own, &error);
+    if (!status) status = imgpipe_registry_load_folder(registry, with, NULL, NULL, &error);
+    if (!status) status = imgpipe_chain_new_with(registry, &chain, &error);
+    if (!status) status = imgpipe_chain_add(chain, "own", &error);
+    if (!status) imgpipe_chain_free(&chain);
+    if (!status) status = imgpipe_chain_parse_with(registry, "own,dilate=5", &chain, &error);
+    if (!registry && chain) status = IMGPIPE_ERROR_INTERNAL;
+    imgpipe_registry_free(&registry);
+    imgpipe_chain_free(&chain);
+    return status;
+}
+
 struct picture {
     imgpipe_format format;
     imgpipe_layout layout;
@@ -327,18 +350,19 @@ static void in_memory(void) {
 }
 
 int main(int count, char **arguments) {
+    /* Arguments: a folder of plug-ins, then an input and the kind of the output, in turn. */
     int before = live_count;
-    if (!mkdtemp(folder)) return 1;
+    if (count < 2 || !mkdtemp(folder)) return 1;
     EVERY(new_context, "cpu");
     EVERY(parse, "gray=709,blur=2:border=mirror,conv='1,2,1;2,4,2;1,2,1':abs,levels=10%:90%,hist=pass:data=x.csv");
     EVERY(build, NULL);
+    EVERY(use_registry, arguments[1]);
     imgpipe_context_options options = imgpipe_context_options_default();
     options.device = "cpu";
     options.threads = 2;
     if (!CHECK(imgpipe_context_new(&options, &context, &error) == IMGPIPE_OK)) return 1;
     in_memory();
-    /* Arguments: an input and the kind of the output, in turn. */
-    for (int i = 1; i + 1 < count; i += 2) {
+    for (int i = 2; i + 1 < count; i += 2) {
         const struct file file = {arguments[i], "gray,blur=1", arguments[i + 1]};
         every_refusal(arguments[i], run_file, &file, __LINE__);
     }
