@@ -5,6 +5,7 @@
 #include "folder.h"
 #include "listing.h"
 #include "options.h"
+#include "plugins.h"
 #include "progress.h"
 #include "serve.h"
 #include "signals.h"
@@ -75,7 +76,7 @@ static int run_target(const struct options *o, struct console *console, const st
     return status;
 }
 
-static int run(const struct options *o, struct console *console) {
+static int run(const struct options *o, struct plugins *plugins, struct console *console) {
     char message[TARGET_MESSAGE];
     struct chain_text text = {0};
     struct roles roles;
@@ -83,7 +84,7 @@ static int run(const struct options *o, struct console *console) {
     imgpipe_chain *chain = NULL;
     imgpipe_error error = {.place = -1};
     /* What is wrong with the command line comes first, before anything is read or made. */
-    if (o->batch) return serve_run(o, console);
+    if (o->batch) return serve_run(o, plugins, console);
     if (o->merge_hist && !o->chain) return merge_files(o, console);
     int status = EXIT_DONE, found = roles_find(o, &roles, message);
     if (!found && !roles.many) found = target_find(o, &roles, &target, message);
@@ -93,7 +94,7 @@ static int run(const struct options *o, struct console *console) {
     } else if (!chain_text_read(o->chain, &text, error.message, sizeof error.message)) {
         console_error(console, "%s", signals_caught() ? "stopped by a signal" : error.message);
         status = signals_caught() ? EXIT_SIGNAL + signals_caught() : EXIT_USAGE;
-    } else if (imgpipe_chain_parse(text.text, &chain, &error) != IMGPIPE_OK) {
+    } else if (plugins_parse(plugins, text.text, &chain, &error) != IMGPIPE_OK) {
         chain_text_error(console, &text, &error);
         status = error.status == IMGPIPE_ERROR_ARGUMENT ? EXIT_USAGE : EXIT_SOME_FAILED;
     } else if (o->merge_hist && (status = merge_check(o, chain, error.message))) {
@@ -110,13 +111,13 @@ static int run(const struct options *o, struct console *console) {
     return status;
 }
 
-static int list(const struct options *o, struct console *console) {
+static int list(const struct options *o, struct plugins *plugins, struct console *console) {
     char message[OPTIONS_MESSAGE], note[OPTIONS_MESSAGE];
     if (o->operand_count > 0 && o->action != ACTION_HELP) {
         console_error(console, "'%.200s' is one name too many; listings take none", o->operands[0]);
         return EXIT_USAGE;
     }
-    int status = listing_print(o, message, note);
+    int status = listing_print(o, plugins, message, note);
     if (status != EXIT_DONE) {
         console_error(console, "%s", message);
         return status;
@@ -124,6 +125,15 @@ static int list(const struct options *o, struct console *console) {
     status = console_flush_output(console);
     if (status != EXIT_DONE) return status;
     if (note[0]) console_log(console, IMGPIPE_LOG_NOTICE, note);
+    return status;
+}
+
+/* What needs to know the filters. Plug-ins stay out of all else. */
+static int work(const struct options *o, struct console *console) {
+    struct plugins plugins;
+    int status = plugins_begin(&plugins, o, console);
+    if (!status) status = o->action == ACTION_RUN ? run(o, &plugins, console) : list(o, &plugins, console);
+    plugins_end(&plugins);
     return status;
 }
 
@@ -143,12 +153,12 @@ int main(int argc, char **argv) {
     int status = EXIT_USAGE;
     if (argc <= 1)
         console_error(&console, "nothing to do; write imgpipe IN -f CHAIN OUT, or imgpipe --help");
-    else if (options.action != ACTION_RUN)
-        status = list(&options, &console);
-    else if (options.json && !options.timings)
+    else if (options.action >= ACTION_FORMATS)
+        status = list(&options, &(struct plugins){0}, &console);
+    else if (options.action == ACTION_RUN && options.json && !options.timings)
         console_error(&console, "--json: there is nothing to show as JSON; add --timings, or leave it out");
     else
-        status = run(&options, &console);
+        status = work(&options, &console);
     console_end(&console);
     options_free(&options);
     return status;

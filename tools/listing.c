@@ -76,7 +76,8 @@ static void describe_param(const imgpipe_param *param, char *buf, size_t size) {
 #undef ADD
 }
 
-static void print_filter(const imgpipe_filter *filter) {
+static void print_filter(const struct plugins *plugins, const imgpipe_filter *filter) {
+    imgpipe_origin origin;
     printf("%s", filter->name);
     for (int i = 0; i < filter->param_count; i++) printf("%s%s", i ? ":" : "[=", filter->params[i].name);
     printf("%s\n\n", filter->param_count ? "]" : "");
@@ -85,6 +86,8 @@ static void print_filter(const imgpipe_filter *filter) {
         putchar('\n');
         print_wrapped(filter->description, 0, 0);
     }
+    if (imgpipe_registry_origin(plugins->registry, filter, &origin))
+        printf("\nFrom the plug-in %s %s, %s\n", origin.plugin, origin.version, origin.file);
     if (filter->param_count) printf("\nParameters, in the order of values without a name:\n");
     for (int i = 0; i < filter->param_count; i++) {
         const imgpipe_param *param = &filter->params[i];
@@ -125,7 +128,23 @@ static void json_param(const imgpipe_param *param) {
     putchar('}');
 }
 
-static void json_filter(const imgpipe_filter *filter) {
+/* Where it comes from, or null if it is of the build. */
+static void json_origin(const struct plugins *plugins, const imgpipe_filter *filter) {
+    imgpipe_origin origin;
+    if (!imgpipe_registry_origin(plugins->registry, filter, &origin)) {
+        printf("null");
+        return;
+    }
+    printf("{\"name\":");
+    json_string(stdout, origin.plugin);
+    printf(",\"version\":");
+    json_string(stdout, origin.version);
+    printf(",\"file\":");
+    json_string(stdout, origin.file);
+    putchar('}');
+}
+
+static void json_filter(const struct plugins *plugins, const imgpipe_filter *filter) {
     printf("{\"name\":");
     json_string(stdout, filter->name);
     printf(",\"summary\":");
@@ -137,16 +156,19 @@ static void json_filter(const imgpipe_filter *filter) {
         if (i) putchar(',');
         json_param(&filter->params[i]);
     }
-    printf("]}");
+    printf("],\"plugin\":");
+    json_origin(plugins, filter);
+    putchar('}');
 }
 
-static void list_filters(bool json) {
+static void list_filters(struct plugins *plugins, bool json) {
     const imgpipe_filter *filter;
     if (json) putchar('[');
-    for (int i = 0; (filter = imgpipe_filter_at(i)); i++) {
+    plugins_search(plugins);
+    for (int i = 0; (filter = imgpipe_registry_at(plugins->registry, i)); i++) {
         if (json && i) printf(",\n ");
         if (json)
-            json_filter(filter);
+            json_filter(plugins, filter);
         else
             print_row(filter->name, 12, filter->summary);
     }
@@ -258,7 +280,7 @@ static const struct {
 };
 #define STATUS_COUNT (sizeof statuses / sizeof statuses[0])
 
-static void print_help(void) {
+static void print_help(struct plugins *plugins) {
     struct option_help help;
     printf("Usage: imgpipe [OPTIONS] IN -f CHAIN OUT\n"
            "       imgpipe --list | --help [FILTER] | --list-devices | --list-formats | --version\n\n"
@@ -273,12 +295,13 @@ static void print_help(void) {
         print_row(left, 28, help.help);
     }
     printf("\nFilters (--help FILTER says all about one):\n");
-    list_filters(false);
+    list_filters(plugins, false);
+    printf("\nPlug-ins are found in IMGPIPE_PLUGINS (files and folders, separated by colons), and in\n%s\n", plugins_folder);
     printf("\nExit status:\n");
     for (size_t i = 0; i < STATUS_COUNT; i++) print_row(statuses[i].number, 12, statuses[i].meaning);
 }
 
-static void json_help(void) {
+static void json_help(struct plugins *plugins) {
     struct option_help help;
     const char *group = NULL;
     printf("{\"version\":\"%s\",\"options\":[", IMGPIPE_VERSION);
@@ -305,18 +328,20 @@ static void json_help(void) {
         json_string(stdout, statuses[i].meaning);
         putchar('}');
     }
-    printf("],\n\"filters\":");
-    list_filters(true);
+    printf("],\n\"plugins_folder\":");
+    json_string(stdout, plugins_folder);
+    printf(",\n\"filters\":");
+    list_filters(plugins, true);
     printf("}\n");
 }
 
-static int help_filter(const struct options *options, char message[OPTIONS_MESSAGE]) {
-    const imgpipe_filter *filter = imgpipe_filter_find(options->help_filter);
+static int help_filter(const struct options *options, struct plugins *plugins, char message[OPTIONS_MESSAGE]) {
+    const imgpipe_filter *filter = plugins_find(plugins, options->help_filter);
     if (!filter) {
         const char *names[64];
         int count = 0;
         const imgpipe_filter *each;
-        while (count < 63 && (each = imgpipe_filter_at(count))) names[count++] = each->name;
+        while (count < 63 && (each = imgpipe_registry_at(plugins->registry, count))) names[count++] = each->name;
         names[count] = NULL;
         const char *near = options_nearest(options->help_filter, names);
         if (near)
@@ -326,27 +351,27 @@ static int help_filter(const struct options *options, char message[OPTIONS_MESSA
         return 2;
     }
     if (options->json) {
-        json_filter(filter);
+        json_filter(plugins, filter);
         putchar('\n');
     } else {
-        print_filter(filter);
+        print_filter(plugins, filter);
     }
     return 0;
 }
 
-int listing_print(const struct options *options, char message[OPTIONS_MESSAGE], char note[OPTIONS_MESSAGE]) {
+int listing_print(const struct options *options, struct plugins *plugins, char message[OPTIONS_MESSAGE], char note[OPTIONS_MESSAGE]) {
     note[0] = 0;
     switch (options->action) {
-    case ACTION_LIST: list_filters(options->json); break;
+    case ACTION_LIST: list_filters(plugins, options->json); break;
     case ACTION_FORMATS: list_formats(options->json); break;
     case ACTION_DEVICES: list_devices(options->json, note); break;
     case ACTION_VERSION: print_version(options->json); break;
     case ACTION_HELP:
-        if (options->help_filter) return help_filter(options, message);
+        if (options->help_filter) return help_filter(options, plugins, message);
         if (options->json)
-            json_help();
+            json_help(plugins);
         else
-            print_help();
+            print_help(plugins);
         break;
     case ACTION_RUN: break;
     }

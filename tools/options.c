@@ -18,8 +18,7 @@ enum option_type {
     TYPE_COLOUR, /* double[3] */
     TYPE_DEVICE, /* const char *, of the right form */
     TYPE_ACTION, /* enum action, in min */
-    TYPE_LIST,   /* struct option_list */
-    TYPE_LATER   /* is not in this version */
+    TYPE_LIST    /* struct option_list */
 };
 
 struct row {
@@ -43,8 +42,6 @@ static const char *const device_names[] = {"auto", "cpu", "cuda", NULL};
 
 #define AT(member) offsetof(struct options, member)
 #define PLAIN 0, 0, NULL
-#define LATER(letter, name, value)                                                                                                 \
-    { NULL, letter, name, value, TYPE_LATER, 0, PLAIN, NULL }
 /* clang-format off */
 static const struct row rows[] = {
     {"What to do", 'f', "filters", "CHAIN", TYPE_ONCE, AT(chain), PLAIN,
@@ -116,7 +113,12 @@ static const struct row rows[] = {
     {NULL, 'h', "help", "[FILTER]", TYPE_ACTION, AT(action), ACTION_HELP, 0, NULL, "this text, or all about one filter"},
     {NULL, 0, "version", NULL, TYPE_ACTION, AT(action), ACTION_VERSION, 0, NULL, "the version, and the kinds of files of this build"},
     {NULL, 0, "json", NULL, TYPE_FLAG, AT(json), PLAIN, "as JSON, for programs"},
-    LATER(0, "plugin", "FILE"), LATER(0, "check-filter", "NAME"),
+    {"More filters", 0, "plugin", "FILE", TYPE_LIST, AT(plugins), PLAIN,
+     "load the filters of a plug-in, named by a path with a slash; may be given several times (those in IMGPIPE_PLUGINS and in the "
+     "folder of the installation are found without it)"},
+    {NULL, 0, "check-filter", "NAME", TYPE_ONCE, AT(check_filter), PLAIN,
+     "prove that a filter makes the same bytes however it is run, and reads no more than it says; values may follow that are not to "
+     "be varied (conv=sharpen)"},
 };
 /* clang-format on */
 #define ROW_COUNT ((int)(sizeof rows / sizeof rows[0]))
@@ -263,9 +265,8 @@ static bool read_value(const struct reading *r) {
     case TYPE_COLOUR: return read_colour(r);
     case TYPE_DEVICE: return read_device(r);
     case TYPE_ACTION: *(enum action *)r->to = (enum action)r->row->min; return true;
-    case TYPE_LATER: break;
     }
-    return SAY(r, "%s: it is not in this version yet", r->shown);
+    return false;
 }
 
 /* ------------------------------------------------------------------------------------------- the command line */
@@ -294,7 +295,7 @@ static bool fail_unknown(const struct walk *w, const char *name) {
 static bool read_option(struct walk *w, const struct row *row, const char *shown, const char *value) {
     struct options *o = w->options;
     bool help = row->type == TYPE_ACTION && row->value;
-    if (row->type != TYPE_LATER && row->value && !help && !value) {
+    if (row->value && !help && !value) {
         if (w->at + 1 >= w->argc) {
             snprintf(w->message, OPTIONS_MESSAGE, "%s: its value is missing; write %s %s", shown, shown, row->value);
             return false;
@@ -338,7 +339,7 @@ static bool read_short(struct walk *w) {
             if (rows[i].letter == *p) row = &rows[i];
         if (!row) return fail_unknown(w, p == arg + 1 && p[1] ? p : "");
         char shown[3] = {'-', *p, 0};
-        bool takes = row->value && row->type != TYPE_ACTION && row->type != TYPE_LATER;
+        bool takes = row->value && row->type != TYPE_ACTION;
         if (!read_option(w, row, shown, takes && p[1] ? p + 1 : NULL)) return false;
         if (takes) break;
     }
@@ -380,12 +381,13 @@ void options_free(struct options *options) {
     free(options->operands);
     free(options->include.items);
     free(options->exclude.items);
-    options->operands = options->include.items = options->exclude.items = NULL;
+    free(options->plugins.items);
+    options->operands = options->include.items = options->exclude.items = options->plugins.items = NULL;
 }
 
 bool options_help(int index, struct option_help *help) {
     static const char letters[][3] = {"-f", "-o", "-r", "-0", "-j", "-v", "-q", "-h"};
-    if (index < 0 || index >= ROW_COUNT || rows[index].type == TYPE_LATER) return false;
+    if (index < 0 || index >= ROW_COUNT) return false;
     const struct row *row = &rows[index];
     *help = (struct option_help){row->heading, NULL, row->name, row->value, row->help, row->choices};
     for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++)

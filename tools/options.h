@@ -3,7 +3,8 @@
 #define OPTIONS_H
 #include "imgpipe.h"
 
-enum action { ACTION_RUN, ACTION_LIST, ACTION_FORMATS, ACTION_DEVICES, ACTION_HELP, ACTION_VERSION };
+/* From ACTION_FORMATS on nothing depends on filters. */
+enum action { ACTION_RUN, ACTION_LIST, ACTION_HELP, ACTION_FORMATS, ACTION_DEVICES, ACTION_VERSION };
 enum option_when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 enum option_overwrite { OVERWRITE_DEFAULT = -1, OVERWRITE_ALWAYS, OVERWRITE_NEVER, OVERWRITE_OLDER };
 
@@ -22,7 +23,7 @@ struct options {
     const char *output, *format;
     bool no_output;
     bool recursive, null, resume, in_place, dry_run, fail_fast;
-    struct option_list include, exclude;
+    struct option_list include, exclude, plugins;
     const char *files_from, *name, *report, *shard, *merge_hist, *batch;
     const char *device, *isa;
     int64_t threads, strip_rows, level, quality, max_pixels, page;
@@ -36,6 +37,7 @@ struct options {
     bool timings, json, verbose, quiet;
     enum action action;
     const char *help_filter; /* of --help FILTER, or NULL */
+    const char *check_filter; /* of --check-filter, or NULL */
 };
 
 #define OPTIONS_MESSAGE 600

@@ -37,7 +37,8 @@ def parameter(p):
 
 
 def filters(program):
-    rows = [[f"`{f['name']}`", f["summary"], ", ".join(map(parameter, f["parameters"])) or "none"] for f in ask(program, "--list")]
+    rows = [[f"`{f['name']}`", f["summary"], ", ".join(map(parameter, f["parameters"])) or "none"] for f in ask(program, "--list")
+            if not f["plugin"]]
     return table(["filter", "what it does", "parameters with their defaults, in order"], rows)
 
 

@@ -32,6 +32,7 @@ struct worker {
 
 struct server {
     const struct options *options;
+    struct plugins *plugins;
     struct console *console;
     pthread_mutex_t lock;
     pthread_cond_t change;
@@ -195,7 +196,7 @@ static void do_job(struct worker *worker, struct answer *a) {
     if (!find_target(a)) return;
     look(worker, a->request.in);
     if (!chain_text_read(wanted, &text, a->error.message, sizeof a->error.message) ||
-        imgpipe_chain_parse(text.text, &chain, &a->error) != IMGPIPE_OK)
+        plugins_parse(server->plugins, text.text, &chain, &a->error) != IMGPIPE_OK)
         a->status = JOB_FAILED, a->exit = EXIT_USAGE;
     else if (check_data(chain, a))
         run(worker, a, chain);
@@ -360,8 +361,8 @@ static int begin(struct server *server) {
     return status == IMGPIPE_ERROR_ARGUMENT ? EXIT_USAGE : status == IMGPIPE_ERROR_DEVICE ? EXIT_DEVICE : EXIT_SOME_FAILED;
 }
 
-int serve_run(const struct options *o, struct console *console) {
-    struct server server = {.options = o, .console = console};
+int serve_run(const struct options *o, struct plugins *plugins, struct console *console) {
+    struct server server = {.options = o, .plugins = plugins, .console = console};
     int status = check(o, console);
     if (status) return status;
     signals_handle(3); /* as in a folder run */

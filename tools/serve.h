@@ -2,9 +2,8 @@
  * and gets a line of JSON for each from standard output as soon as it is done. */
 #ifndef SERVE_H
 #define SERVE_H
-#include "console.h"
-#include "options.h"
+#include "plugins.h"
 
 /* Returns the exit status, once standard input ends. */
-int serve_run(const struct options *options, struct console *console);
+int serve_run(const struct options *options, struct plugins *plugins, struct console *console);
 #endif

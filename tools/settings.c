@@ -43,13 +43,30 @@ imgpipe_run_options settings_run(const struct options *o) {
     return r;
 }
 
-/* What a file that the chain names (a mask) holds. */
-static void put_file(FILE *to, const char *name) {
+/* What a file holds. */
+static void put_content(FILE *to, const char *name) {
     FILE *file = fopen(name, "rb");
     uint64_t hash = FNV1A_START, size = 0;
     for (int c; file && (c = getc(file)) != EOF && size < 16 << 20; size++) hash = fnv1a(hash, (unsigned char)c);
     if (file) fclose(file);
-    fprintf(to, " file '%s' %llu %016llx", name, (unsigned long long)size, (unsigned long long)hash);
+    fprintf(to, " %llu %016llx", (unsigned long long)size, (unsigned long long)hash);
+}
+
+/* What the chain depends on beside its text: files that it names (masks), and plug-ins, whose authors may forget to count their
+ * versions up. */
+static void put_chain(FILE *to, const imgpipe_chain *chain) {
+    imgpipe_chain_value value;
+    imgpipe_origin origin;
+    for (int i = 0; imgpipe_chain_value_at(chain, i, &value); i++) {
+        if (value.text[0] != '@') continue;
+        fprintf(to, " file '%s'", value.text + 1);
+        put_content(to, value.text + 1);
+    }
+    for (int i = 0; imgpipe_chain_filter_at(chain, i); i++) {
+        if (!imgpipe_chain_origin_at(chain, i, &origin)) continue;
+        fprintf(to, " plugin '%s' '%s'", origin.plugin, origin.version);
+        put_content(to, origin.file);
+    }
 }
 
 char *settings_text(const struct options *o, const char *chain_text, const imgpipe_chain *chain) {
@@ -61,9 +78,7 @@ char *settings_text(const struct options *o, const char *chain_text, const imgpi
             o->format ? o->format : "-", o->depth, (long long)o->level, (long long)o->quality, o->subsampling, o->strip, o->alpha);
     fprintf(to, " page %lld auto-orient %d allow-truncated %d background %.17g %.17g %.17g", (long long)o->page, o->auto_orient,
             o->allow_truncated, o->background[0], o->background[1], o->background[2]);
-    imgpipe_chain_value value;
-    for (int i = 0; imgpipe_chain_value_at(chain, i, &value); i++)
-        if (value.text[0] == '@') put_file(to, value.text + 1);
+    put_chain(to, chain);
     if (fclose(to) == 0) return text;
     free(text);
     return NULL;

@@ -92,8 +92,6 @@ def test_unknown_options():
     expect(2, "--qqqqqqqq", says="--help")
     expect(2, "--timings=3", says="takes no value")
     expect(2, "--depth", says="missing")
-    for option in ("--plugin", "--check-filter"):
-        expect(2, "in.png", option, "-f", "gray", "out.png", says="not in this version yet")
     expect(2, "in.png", "--device", "cuda:all", "-f", "gray", "out.png", says="not in this version yet")
     left("in.png")
 
