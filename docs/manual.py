@@ -62,6 +62,8 @@ def statuses(said):
 
 def filters(said):
     for f in said["filters"]:
+        if f["plugin"]:  # one that happens to be there
+            continue
         parameters = f["parameters"]
         yield f".SS {literal(f['name'])}\n{prose(f['summary'])}\n"
         form = ":".join(p["name"] for p in parameters)
