@@ -62,8 +62,6 @@ def statuses(said):
 
 def filters(said):
     for f in said["filters"]:
-        if f["plugin"]:  # one that happens to be there
-            continue
         parameters = f["parameters"]
         yield f".SS {literal(f['name'])}\n{prose(f['summary'])}\n"
         form = ":".join(p["name"] for p in parameters)
@@ -91,7 +89,9 @@ def ask(program):
     """What there is, in one dictionary."""
     answers = [json.loads(subprocess.run([program, what, "--json"], check=True, stdout=subprocess.PIPE).stdout)
                for what in ("--help", "--list-formats")]
-    return {**answers[0], "formats": answers[1]}
+    # Not the filters of plug-ins that happen to be there.
+    filters_of_build = [f for f in answers[0]["filters"] if not f["plugin"]]
+    return {**answers[0], "filters": filters_of_build, "formats": answers[1]}
 
 
 def program_text(path):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from test_install import check, find, run, static_flags
+from test_install import check, find, flags, run, static_flags
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGES = ("man1/imgpipe.1", "man7/imgpipe-filters.7", "man3/libimgpipe.3")
@@ -82,9 +82,9 @@ def strict(source, program, *options):
     run("cc", "-std=c11", "-O2", "-Wall", "-Wextra", "-pedantic", "-Werror", source, "-o", program, *options)
 
 
-def programs(text, root, folder):
+def programs(text, root, folder, command):
     """What a reader of the page would type in."""
-    for name, code in zip(("camera.c",), blocks(text)):
+    for name, code in zip(("camera.c", "spread.c"), blocks(text)):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(code)
     source, program = os.path.join(folder, "camera.c"), os.path.join(folder, "camera")
@@ -92,6 +92,12 @@ def programs(text, root, folder):
     shown = re.findall(r"^frame (\d+): (\d+) at the edge, (\d+) in the middle$", run(program), re.M)
     check(len(shown) == 10 and shown[0] == ("0", "255", "255") and all(130 < int(edge) < 150 and middle == "255" for _, edge, middle in shown[1:]),
           f"the camera's frames are blurred {shown[:2]}")
+    plugin = os.path.join(folder, "spread.so")
+    strict(os.path.join(folder, "spread.c"), plugin, "-shared", "-fPIC", "-ffp-contract=off", *flags(root, "--cflags"))
+    image = b"P5\n5 1\n255\n" + bytes([10, 10, 50, 50, 90])
+    done = subprocess.run([command, "--plugin", plugin, "-", "-f", "spread", "--format", "pnm", "-o", "-"], input=image,
+                          stdout=subprocess.PIPE, check=True).stdout
+    check(done.endswith(bytes([0, 40, 40, 40, 40])), "the plug-in computes what it says")
 
 
 def main(build):
@@ -108,7 +114,7 @@ def main(build):
             formatted(path, texts[page])
         environment(texts[PAGES[0]])
         examples(texts[PAGES[0]], os.path.join(folder, "examples"), command)
-        programs(texts[PAGES[2]], root, folder)
+        programs(texts[PAGES[2]], root, folder, command)
 
 
 if __name__ == "__main__":
