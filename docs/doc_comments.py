@@ -3,7 +3,7 @@
 
 usage: doc_comments.py HEADER
 
-The first comment is about the file. A comment in front of a declaration documents it and all that follow line after line, up to
+The first comment is the main page, its first line the title. A comment in front of a declaration documents it and all that follow line after line, up to
 the next comment or empty line; one behind a declaration documents that. A comment that begins with dashes opens a chapter. The
 number of lines stays.
 """
@@ -11,20 +11,22 @@ import os
 import re
 import sys
 
-SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\\": "\\\\", "@": "\\@", "#": "\\#", "%": "\\%"}
+SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\\": "\\\\", "@": "\\@", "#": "\\#", "%": "\\%", "--": "-\\-"}
 
 
 def plain(text):
     """What Doxygen would take for a command, a tag, a link or a list is plain text in the header."""
-    text = re.sub(r'[&<>"\\@#%]', lambda sign: SIGNS[sign[0]], text)
+    text = re.sub(r'--|[&<>"\\@#%]', lambda sign: SIGNS[sign[0]], text)
     return re.sub(r"^(\s*)-(?=\s)", r"\1&minus;", text, flags=re.M)
 
 
 def words(comment):
-    """The words of a comment, lines kept, as Doxygen must read them: `code` in backticks is the one markup that they have."""
+    """The words of a comment, lines kept, as Doxygen must read them. Code stands in backticks, or in paragraphs of its own that are
+    indented; there is no other markup."""
     text = re.sub(r"^ *\*(?: |$)", "", re.sub(r"^/\* ?|\s*\*/$", "", comment.strip()), flags=re.M)
     parts = re.split(r"`([^`]*)`", text)
-    return "".join(f"<code>{plain(part)}</code>" if at % 2 else plain(part) for at, part in enumerate(parts))
+    text = "".join(f"<code>{plain(part)}</code>" if at % 2 else plain(part) for at, part in enumerate(parts))
+    return re.sub(r"(?<=\n\n)((?: {4}.*\n)* {4}.*)", r"<pre>\1</pre>", text)
 
 
 def declared(code):
@@ -57,7 +59,8 @@ class Filter:
         head = re.match(r"-{4,} (.*)", said)
         if self.first:
             self.first = False
-            return f"/** \\file {self.name} {said} */"
+            title, _, text = said.partition("\n")
+            return f"/** \\file {self.name} {title} */ /** \\mainpage {title}\n{text} */"
         if head:
             end = "/** \\} */ " if self.chapter else ""
             self.chapter, self.about[-1] = True, ""
