@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\\": "\\\\", "@": "\\@", "#": "\\#", "%": "\\%", "--": "-<b></b>-"}
+SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\\": "\\\\", "@": "\\@", "#": "\\#", "%": "\\%", "--": "-\\-"}
 
 
 def plain(text):
@@ -55,16 +55,17 @@ class Filter:
         return text
 
     def comment(self, text):
-        said = words(text)
-        head = re.match(r"-{4,} (.*)", said)
+        bare = re.sub(r"^/\* -{4,} ", "/* ", text)
+        said = words(bare)
         if self.first:
             self.first = False
             title, _, text = said.partition("\n")
             return f"/** \\file {self.name} {title} */ /** \\mainpage {title}\n{text} */"
-        if head:
+        if bare != text:
             end = "/** \\} */ " if self.chapter else ""
             self.chapter, self.about[-1] = True, ""
-            return f"{end}/** \\defgroup {re.sub(r'[^a-z]+', '_', head[1])} {said[head.start(1):]} */ /** \\{{ */"
+            name = re.sub(r"[^a-z]+", "_", said.split("\n")[0])
+            return f"{end}/** \\defgroup {name} {said} */ /** \\{{ */"
         self.about[-1], self.fresh = said, True
         return f"/** {said} */"
 
