@@ -4,6 +4,7 @@
 usage: test_manual.py BUILD_FOLDER
 """
 import glob
+import json
 import os
 import re
 import shutil
@@ -44,6 +45,16 @@ def formatted(path, text):
             shown = {line.strip() for line in done.stdout.splitlines()}
             lost = [line for block in blocks(text) for line in block.splitlines() if line.strip() not in shown]
             check(not lost, f"{program} shows the examples of {name} as they are {lost[:3]}")
+
+
+def complete(command, texts):
+    """Nothing that the command knows is left out."""
+    said = json.loads(run(command, "--help", "--json"))
+    filters = [f for f in said["filters"] if not f["plugin"]]
+    names = [[f"--{o['name']}" for o in said["options"]], [f["name"] for f in filters] + [p["name"] for f in filters for p in f["parameters"]]]
+    for page, wanted in zip(PAGES, names):
+        shown = {plain(name) for name in re.findall(r"\\fB(.*?)\\fR", texts[page])}
+        check(len(wanted) > 20 and set(wanted) <= shown, f"{page} has all of {len(wanted)} names {sorted(set(wanted) - shown)}")
 
 
 def environment(text):
@@ -112,6 +123,7 @@ def main(build):
                 texts[page] = file.read()
             check(not re.search(r"^@|@$", texts[page], re.M), f"every part of {page} is filled in")
             formatted(path, texts[page])
+        complete(command, texts)
         environment(texts[PAGES[0]])
         examples(texts[PAGES[0]], os.path.join(folder, "examples"), command)
         programs(texts[PAGES[2]], root, folder, command)
