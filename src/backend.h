@@ -14,6 +14,7 @@ struct pass_io {
     const struct pass *pass;
     const struct pass *next;        /* reads the store that this pass makes, or NULL: whose padding `out` gets */
     struct rows_view in, out;
+    int64_t strips;                 /* so many may be under way at once */
     bool bare;                      /* rows of `in` are the caller's: not padded, no slack, perhaps not aligned */
     /* Prepared plans: rows of the caller's have layouts of their own, which change from run to run. All zero: as the format says. */
     bool laid_out;
@@ -26,7 +27,8 @@ struct pass_io {
 
 struct backend_ops {
     const char *name;
-    bool slow_open;                 /* open() may take long and waits for something else than this CPU */
+    /* Whether open() may take long, waiting for something else than this CPU; NULL: it never does. */
+    bool (*opens_slowly)(struct backend *backend, const struct pass_io *io);
     imgpipe_status (*open)(struct backend *backend, const struct pass_io *io, struct backend_pass **pass, imgpipe_error *error);
     /* Starts a strip whose input rows are in memory; returns at once. Strips come in order. Must not call
      * strip->done() from here: the caller holds the lock that it takes. */
@@ -37,7 +39,7 @@ struct backend_ops {
     void (*close)(struct backend_pass *pass, double seconds[3]);
     void (*free)(struct backend *backend);
     /* Bytes of device memory that open() would take; NULL: none. */
-    uint64_t (*device_bytes)(const struct pass_io *io);
+    uint64_t (*device_bytes)(const struct backend *backend, const struct pass_io *io);
 };
 
 struct backend {

@@ -1,7 +1,6 @@
-/* The CUDA backend: strips are cut into tiles that fit device memory; a driver thread enqueues their copies and kernels on
- * three streams, a completer thread waits for them and reports. Host memory of the passes is pinned once per block. */
+/* The CUDA backend: strips are cut into tiles that fit device memory, whose copies and kernels go to three streams; the two threads
+ * of a crew (cuda_crew.c) enqueue them, wait for them and report. Host memory of the passes is pinned once per block. */
 #include "backend_cuda.h"
-#include "clock.h"
 #include "cuda_pass.h"
 #include "status.h"
 
@@ -55,6 +54,7 @@ static imgpipe_status start(struct cuda_backend *backend, imgpipe_error *error) 
 static void *starter_main(void *argument) {
     struct cuda_backend *backend = argument;
     backend->start_status = start(backend, &backend->start_error);
+    atomic_store(&backend->started, true);
     return NULL;
 }
 
@@ -89,13 +89,20 @@ static cudaError_t pin_bytes(struct cuda_backend *backend, void *block, size_t s
     return code;
 }
 
-/* Pins the block behind `view`, or as much of its beginning as the system allows: pageable memory is slower, not wrong. */
-static void pin(struct cuda_backend *backend, const struct rows_view *view) {
+/* How many bytes behind `view` are still to be pinned; 0 for the caller's own memory, pinned or not. */
+static size_t pageable_bytes(struct cuda_backend *backend, const struct rows_view *view) {
     struct cudaPointerAttributes attributes;
     size_t size = view->slots ? pool_size(backend->base.pool, view->slots[0]) : 0;
-    if (size == 0) return; /* the caller's own memory, pinned or not */
-    if (cudaPointerGetAttributes(&attributes, view->slots[0]) == cudaSuccess && attributes.type == cudaMemoryTypeHost) return;
+    if (size == 0) return 0;
+    if (cudaPointerGetAttributes(&attributes, view->slots[0]) == cudaSuccess && attributes.type == cudaMemoryTypeHost) return 0;
     cudaGetLastError();
+    return size;
+}
+
+/* Pins the block behind `view`, or as much of its beginning as the system allows: pageable memory is slower, not wrong. */
+static void pin(struct cuda_backend *backend, const struct rows_view *view) {
+    size_t size = pageable_bytes(backend, view);
+    if (size == 0) return;
     cudaError_t code = pin_bytes(backend, view->slots[0], size);
     for (size_t part = size / 2; code != cudaSuccess && part >= size / 8 && part >= 4096; part /= 2)
         if (pin_bytes(backend, view->slots[0], part / 4096 * 4096) == cudaSuccess) break;
@@ -106,155 +113,15 @@ static void pin(struct cuda_backend *backend, const struct rows_view *view) {
     if (code != cudaSuccess) backend->told_pageable = true;
 }
 
-/* ---- threads of a pass */
-
-static void fail(struct backend_pass *bp, imgpipe_status status, const imgpipe_error *error) {
-    pthread_mutex_lock(&bp->lock);
-    if (!bp->status) {
-        bp->status = status;
-        bp->error = *error;
-    }
-    pthread_cond_broadcast(&bp->wake);
-    pthread_mutex_unlock(&bp->lock);
-}
-
-/* The device of a thread is its own; a failure here fails every strip. */
-static void choose_device(struct backend_pass *bp) {
-    imgpipe_error error;
-    imgpipe_status failed = cuda_check(cudaSetDevice(bp->backend->device), "cudaSetDevice", &error);
-    if (failed) fail(bp, failed, &error);
-}
-
-/* Enqueues all tiles of a strip; waits when too many tiles are under way. */
-static imgpipe_status drive_strip(struct backend_pass *bp, struct strip *strip, imgpipe_error *error) {
-    int64_t first = strip->y0 / bp->tiled.strip_rows, end = (strip->y1 + bp->tiled.strip_rows - 1) / bp->tiled.strip_rows;
-    for (int64_t index = first; index < end; index++) {
-        pthread_mutex_lock(&bp->lock);
-        while (bp->tiles - bp->drained >= CUDA_MARKS && !bp->status) pthread_cond_wait(&bp->wake, &bp->lock);
-        imgpipe_status failed = bp->status;
-        if (failed) *error = bp->error;
-        pthread_mutex_unlock(&bp->lock);
-        if (!failed) failed = cuda_tile_enqueue(bp, index, index + 1 == end ? strip : NULL, error);
-        if (failed) return failed;
-        pthread_mutex_lock(&bp->lock);
-        bp->tiles++;
-        pthread_cond_broadcast(&bp->wake);
-        pthread_mutex_unlock(&bp->lock);
-    }
-    return IMGPIPE_OK;
-}
-
-static void *driver_main(void *argument) {
-    struct backend_pass *bp = argument;
-    imgpipe_error error;
-    choose_device(bp);
-    pthread_mutex_lock(&bp->lock);
-    while (!bp->closing) {
-        struct strip *strip = (struct strip *)bp->queue;
-        if (!strip) {
-            pthread_cond_wait(&bp->wake, &bp->lock);
-            continue;
-        }
-        bp->queue = strip->task.next;
-        if (!bp->queue) bp->queue_end = &bp->queue;
-        pthread_mutex_unlock(&bp->lock);
-        imgpipe_status failed = drive_strip(bp, strip, &error);
-        if (failed) {
-            fail(bp, failed, &error);
-            strip->done(strip, failed, &error);
-        }
-        pthread_mutex_lock(&bp->lock);
-    }
-    pthread_mutex_unlock(&bp->lock);
-    return NULL;
-}
-
-/* With -v: when the first tiles went through each stream, in milliseconds, so that one sees what overlaps. */
-#define TRACED_TILES 12
-
-static void trace_tile(const struct backend_pass *bp, const struct cuda_mark *mark) {
-    const cudaEvent_t events[6] = {mark->up0, mark->up1, mark->compute0, mark->compute1, mark->down0, mark->down1};
-    float at[6];
-    if (bp->drained >= TRACED_TILES || !bp->io.log) return;
-    for (int i = 0; i < 6; i++)
-        if (cudaEventElapsedTime(&at[i], bp->origin, events[i]) != cudaSuccess) return;
-    log_line(bp->io.log, IMGPIPE_LOG_DETAIL, "tile %2lld: upload %7.3f to %7.3f ms, compute %7.3f to %7.3f, download %7.3f to %7.3f",
-             (long long)bp->drained, (double)at[0], (double)at[1], (double)at[2], (double)at[3], (double)at[4], (double)at[5]);
-}
-
-static imgpipe_status await_tile(struct backend_pass *bp, struct cuda_mark *mark, imgpipe_error *error) {
-    float up, compute, down;
-    CUDA_TRY(cudaEventSynchronize(mark->down1));
-    CUDA_TRY(cudaEventElapsedTime(&up, mark->up0, mark->up1));
-    CUDA_TRY(cudaEventElapsedTime(&compute, mark->compute0, mark->compute1));
-    CUDA_TRY(cudaEventElapsedTime(&down, mark->down0, mark->down1));
-    bp->seconds[BACKEND_UPLOAD] += up * 1e-3;
-    bp->seconds[BACKEND_COMPUTE] += compute * 1e-3;
-    bp->seconds[BACKEND_DOWNLOAD] += down * 1e-3;
-    trace_tile(bp, mark);
-    return IMGPIPE_OK;
-}
-
-static void *completer_main(void *argument) {
-    struct backend_pass *bp = argument;
-    choose_device(bp);
-    pthread_mutex_lock(&bp->lock);
-    for (;;) {
-        if (bp->drained == bp->tiles) {
-            if (bp->closing) break;
-            pthread_cond_wait(&bp->wake, &bp->lock);
-            continue;
-        }
-        struct cuda_mark *mark = &bp->marks[bp->drained % CUDA_MARKS];
-        pthread_mutex_unlock(&bp->lock);
-        imgpipe_error error;
-        imgpipe_status failed = await_tile(bp, mark, &error);
-        struct strip *strip = mark->strip;
-        if (failed) fail(bp, failed, &error);
-        pthread_mutex_lock(&bp->lock);
-        bp->drained++;
-        pthread_cond_broadcast(&bp->wake);
-        pthread_mutex_unlock(&bp->lock);
-        if (strip) strip->done(strip, failed, failed ? &error : NULL);
-        pthread_mutex_lock(&bp->lock);
-    }
-    pthread_mutex_unlock(&bp->lock);
-    return NULL;
-}
-
 /* ---- the interface */
 
-static void cuda_submit(struct backend_pass *bp, struct strip *strip) {
-    pthread_mutex_lock(&bp->lock);
-    strip->task.next = NULL;
-    *bp->queue_end = &strip->task;
-    bp->queue_end = &strip->task.next;
-    pthread_cond_broadcast(&bp->wake);
-    pthread_mutex_unlock(&bp->lock);
-}
-
 static void cuda_close(struct backend_pass *bp, double seconds[3]) {
-    pthread_mutex_lock(&bp->lock);
-    bp->closing = true;
-    pthread_cond_broadcast(&bp->wake);
-    pthread_mutex_unlock(&bp->lock);
-    if (bp->threads_started > 0) pthread_join(bp->driver, NULL);
-    if (bp->threads_started > 1) pthread_join(bp->completer, NULL);
     struct cuda_guard guard;
     cuda_enter(&bp->backend->driver, &guard);
-    if (bp->threads_started > 0) cudaDeviceSynchronize(); /* after a failure work may still be on its way */
-    for (int i = 0; i < CUDA_MARKS; i++) {
-        struct cuda_mark *mark = &bp->marks[i];
-        cudaEvent_t events[] = {mark->up0, mark->up1, mark->compute0, mark->compute1, mark->down0, mark->down1};
-        for (int k = 0; k < 6; k++)
-            if (events[k]) cudaEventDestroy(events[k]);
-    }
-    if (bp->origin) cudaEventDestroy(bp->origin);
+    if (bp->crew) cuda_crew_give(bp);
     cuda_pass_release(bp);
     cuda_leave(&bp->backend->driver, &guard);
     for (int i = 0; i < 3; i++) seconds[i] += bp->seconds[i];
-    pthread_cond_destroy(&bp->wake);
-    pthread_mutex_destroy(&bp->lock);
     free(bp->edges);
     free(bp->nodes);
     free(bp->rows);
@@ -274,26 +141,13 @@ static imgpipe_status check_stages(const struct pass *pass, imgpipe_error *error
     return IMGPIPE_OK;
 }
 
-static imgpipe_status make_events(struct backend_pass *bp, imgpipe_error *error) {
-    CUDA_TRY(cudaEventCreate(&bp->origin));
-    for (int i = 0; i < CUDA_MARKS; i++) {
-        struct cuda_mark *mark = &bp->marks[i];
-        cudaEvent_t *events[] = {&mark->up0, &mark->up1, &mark->compute0, &mark->compute1, &mark->down0, &mark->down1};
-        for (int k = 0; k < 6; k++) CUDA_TRY(cudaEventCreateWithFlags(events[k], k == 5 ? cudaEventBlockingSync : cudaEventDefault));
-    }
-    return IMGPIPE_OK;
-}
-
 static imgpipe_status fill_pass(struct backend_pass *bp, imgpipe_error *error) {
     imgpipe_status failed = check_stages(bp->io.pass, error);
     if (!failed) failed = cuda_pass_memory(bp, error);
-    if (!failed) failed = make_events(bp, error);
     if (failed) return failed;
     pin(bp->backend, &bp->io.in);
     pin(bp->backend, &bp->io.out);
-    if (pthread_create(&bp->driver, NULL, driver_main, bp) == 0) bp->threads_started++;
-    if (bp->threads_started == 1 && pthread_create(&bp->completer, NULL, completer_main, bp) == 0) bp->threads_started++;
-    return bp->threads_started == 2 ? IMGPIPE_OK : error_set(error, IMGPIPE_ERROR_MEMORY, "no thread for the GPU could be started");
+    return cuda_crew_take(bp, error);
 }
 
 static imgpipe_status cuda_open(struct backend *base, const struct pass_io *io, struct backend_pass **out, imgpipe_error *error) {
@@ -302,8 +156,6 @@ static imgpipe_status cuda_open(struct backend *base, const struct pass_io *io, 
     if (failed) return failed;
     struct backend_pass *bp = calloc(1, sizeof *bp);
     if (!bp) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for a pass");
-    pthread_mutex_init(&bp->lock, NULL);
-    pthread_cond_init(&bp->wake, NULL);
     bp->queue_end = &bp->queue;
     bp->backend = backend;
     bp->io = *io;
@@ -327,9 +179,10 @@ static imgpipe_status cuda_collect(struct backend_pass *bp, int e, int g, void *
     void *found = malloc(stage->gather_size);
     if (!found) return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for the result of '%s'", stage->filter->name);
     cuda_enter(&bp->backend->driver, &guard);
-    imgpipe_status failed = cuda_check(cudaStreamSynchronize(bp->backend->compute), "cudaStreamSynchronize", error);
-    if (!failed)
-        failed = cuda_check(cudaMemcpy(found, bp->edges[e].gather_state[g], stage->gather_size, cudaMemcpyDeviceToHost), "cudaMemcpy", error);
+    cudaStream_t stream = bp->backend->compute;
+    cudaError_t code = cudaMemcpyAsync(found, bp->edges[e].gather_state[g], stage->gather_size, cudaMemcpyDeviceToHost, stream);
+    imgpipe_status failed = cuda_check(code, "cudaMemcpyAsync", error);
+    if (!failed) failed = cuda_check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", error);
     cuda_leave(&bp->backend->driver, &guard);
     if (!failed) stage->filter->merge(stage, state, found);
     free(found);
@@ -341,20 +194,34 @@ static void cuda_free(struct backend *base) {
     if (cuda_backend_started(backend, NULL) == IMGPIPE_OK) {
         struct cuda_guard guard;
         cuda_enter(&backend->driver, &guard);
-        pool_free(backend->base.pool);
+        cuda_crews_free(backend);
+        if (!backend->pool_shared) pool_free(backend->base.pool);
         cuda_give(&backend->allocator, backend->arena, backend->arena_size);
         cudaStreamDestroy(backend->up);
         cudaStreamDestroy(backend->compute);
         cudaStreamDestroy(backend->down);
         cuda_leave(&backend->driver, &guard);
-    } else {
+    } else if (!backend->pool_shared) {
         pool_free(backend->base.pool);
     }
     pthread_mutex_destroy(&backend->lock);
     free(backend);
 }
 
-static const struct backend_ops cuda_ops = {"cuda", true, cuda_open, cuda_submit, cuda_collect, cuda_close, cuda_free, cuda_pass_bytes};
+/* Opening waits for the start of the device and for pages to be pinned; else it is quicker than a thread for it would be. */
+#define QUICK_BYTES ((size_t)1 << 20)
+static bool cuda_opens_slowly(struct backend *base, const struct pass_io *io) {
+    struct cuda_backend *backend = (struct cuda_backend *)base;
+    if (!atomic_load(&backend->started) || backend->start_status) return true;
+    struct cuda_guard guard;
+    cuda_enter(&backend->driver, &guard);
+    size_t size = pageable_bytes(backend, &io->in) + pageable_bytes(backend, &io->out);
+    cuda_leave(&backend->driver, &guard);
+    return size > QUICK_BYTES;
+}
+
+static const struct backend_ops cuda_ops = {"cuda", cuda_opens_slowly, cuda_open, cuda_crew_submit, cuda_collect, cuda_close, cuda_free,
+                                            cuda_pass_bytes};
 
 imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *options, const struct log *log, struct backend **out,
                                 imgpipe_error *error) {
@@ -366,7 +233,7 @@ imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *
         return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d is absent: this machine has %d GPU%s; see --list-devices", device,
                          count, count == 1 ? "" : "s");
     struct cuda_backend *backend = calloc(1, sizeof *backend);
-    if (backend) backend->base.pool = pool_new(pool_pages, release_pinned, NULL);
+    if (backend) backend->base.pool = options->pool ? options->pool : pool_new(pool_pages, release_pinned, NULL);
     if (!backend || !backend->base.pool) {
         free(backend);
         return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for the CUDA backend");
@@ -374,6 +241,7 @@ imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *
     pthread_mutex_init(&backend->lock, NULL);
     backend->base.ops = &cuda_ops;
     backend->base.tasks = tasks;
+    backend->pool_shared = options->pool != NULL;
     backend->device = device;
     backend->memory = options->memory;
     backend->pinned_ceiling = options->pinned;

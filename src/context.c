@@ -1,4 +1,5 @@
 #include "context.h"
+#include "backend_group.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -32,10 +33,13 @@ static imgpipe_status read_device(imgpipe_context *context, const char *device, 
     int end = 0;
     context->wish = DEVICE_CUDA;
     if (strcmp(device, "cuda") == 0) return IMGPIPE_OK;
+    context->gpus = strcmp(device, "cuda:all") == 0 ? 0 : 1;
+    if (!context->gpus) return IMGPIPE_OK;
     if (sscanf(device, "cuda:%d%n", &context->cuda_options.device, &end) == 1 && device[end] == 0 && context->cuda_options.device >= 0) return IMGPIPE_OK;
     context->wish = DEVICE_AUTO;
     if (sscanf(device, "auto:%d%n", &context->cuda_options.device, &end) == 1 && device[end] == 0 && context->cuda_options.device >= 0) return IMGPIPE_OK;
-    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "device '%s' is unknown; the choices are auto, auto:N, cpu, cuda and cuda:N", device);
+    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "device '%s' is unknown; the choices are auto, auto:N, cpu, cuda, cuda:N and "
+                                                        "cuda:all", device);
 }
 
 static imgpipe_status read_isa(imgpipe_context *context, const char *isa, imgpipe_error *error) {
@@ -62,6 +66,29 @@ static imgpipe_status make_cpu(imgpipe_context *context, const imgpipe_context_o
     return failed;
 }
 
+static imgpipe_status make_gpu(void *user, int index, struct pool *pool, struct backend **backend, imgpipe_error *error) {
+    imgpipe_context *context = user;
+    struct cuda_options options = context->cuda_options;
+    options.device = index;
+    options.pool = pool;
+    return backend_cuda_new(context->tasks, &options, &context->log, backend, error);
+}
+
+/* The device that was named, or all of them. One of many contexts works on one GPU, so that each image is copied and started once; the
+ * contexts take the GPUs in turn, and another one where theirs fails. */
+static imgpipe_status make_named(imgpipe_context *context, imgpipe_error *error) {
+    char why[160];
+    if (context->gpus) return backend_cuda_new(context->tasks, &context->cuda_options, &context->log, &context->cuda, error);
+    struct backend_group_options options = {.count = backend_cuda_devices(NULL, 0, why, sizeof why), .name = "cuda:all",
+                                            .log = &context->log, .make = make_gpu, .user = context};
+    if (!options.count) return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:all: %s; use --device cpu or auto", why);
+    options.first = context->turn % options.count;
+    options.width = context->gpus = context->share > 1 ? 1 : options.count;
+    imgpipe_status failed = backend_group_new(&options, &context->group, error);
+    if (!failed) context->cuda = backend_group_first(context->group);
+    return failed;
+}
+
 static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_context_options *options, imgpipe_error *error) {
     context->log = (struct log){options->log, options->user};
     context->progress = options->progress;
@@ -69,6 +96,8 @@ static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_conte
     context->user = options->user;
     context->share = options->share > 1 ? options->share : 1;
     context->runs = options->runs > 1 ? options->runs : 1;
+    context->turn = options->turn > 0 ? options->turn : 0;
+    context->gpus = 1;
     uint64_t parts = (uint64_t)context->share;
     context->memory = (options->memory ? options->memory : machine_memory() / 2);
     if (parts > 1) context->memory = context->memory / parts + 1;
@@ -89,8 +118,7 @@ static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_conte
     if (!failed) failed = tasks_new(options->threads ? options->threads : tasks_default_threads(), &context->tasks, error);
     if (!failed) failed = make_cpu(context, options, error);
     /* A device that was named must be there, whatever is run on it later. */
-    if (!failed && context->wish == DEVICE_CUDA)
-        failed = backend_cuda_new(context->tasks, &context->cuda_options, &context->log, &context->cuda, error);
+    if (!failed && context->wish == DEVICE_CUDA) failed = make_named(context, error);
     return failed;
 }
 
@@ -119,7 +147,8 @@ int imgpipe_default_threads(void) { return tasks_default_threads(); }
 void imgpipe_context_free(imgpipe_context **context) {
     if (!context || !*context) return;
     tasks_free((*context)->tasks); /* first: its threads may still use the rest */
-    if ((*context)->cuda) (*context)->cuda->ops->free((*context)->cuda);
+    struct backend *gpu = (*context)->group ? (*context)->group : (*context)->cuda;
+    if (gpu) gpu->ops->free(gpu);
     if ((*context)->cpu) (*context)->cpu->ops->free((*context)->cpu);
     pthread_mutex_destroy(&(*context)->lock);
     pthread_mutex_destroy(&(*context)->folders.lock);
@@ -169,9 +198,9 @@ imgpipe_status context_backend(imgpipe_context *context, const struct plan *plan
     pthread_mutex_lock(&context->lock);
     if (context->wish == DEVICE_AUTO) gpu = gpu_pays(context, plan, reason, sizeof reason);
     pthread_mutex_unlock(&context->lock);
-    *backend = gpu ? context->cuda : context->cpu;
+    *backend = !gpu ? context->cpu : context->group ? context->group : context->cuda;
     if (gpu)
-        snprintf(why, why_size, "%s", context->cuda->about);
+        snprintf(why, why_size, "%s", (*backend)->about);
     else
         snprintf(why, why_size, "cpu, %d thread%s, %s", tasks_threads(context->tasks), tasks_threads(context->tasks) == 1 ? "" : "s",
                  kernel_isa_names[context->isa]);

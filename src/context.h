@@ -17,9 +17,11 @@ struct imgpipe_context {
     struct backend *cpu;
     pthread_mutex_t lock;       /* guards `cuda` while it is NULL */
     struct backend *cuda;       /* NULL until a run wants it */
+    struct backend *group;      /* all GPUs together, of which `cuda` is one; NULL unless they were asked for */
+    int gpus;                   /* so many work on one image */
     enum device_wish wish;
     struct cuda_options cuda_options;
-    int share;                  /* so many contexts share the machine … */
+    int share, turn;            /* so many contexts share the machine, of which this is number `turn` from 0 … */
     int64_t runs;               /* … for so many runs */
     int isa;
     uint64_t memory;

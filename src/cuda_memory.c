@@ -88,22 +88,26 @@ static void cut_tiles(struct backend_pass *bp, int64_t rows) {
     bp->tiles_per_strip = (bp->io.pass->strip_rows + rows - 1) / rows;
 }
 
+/* On the stream that reads them, so that nobody waits; what they are copied from stays as long as the pass is open. */
 static imgpipe_status upload_constants(struct backend_pass *bp, imgpipe_error *error) {
     const struct pass *pass = bp->io.pass;
+    cudaStream_t stream = bp->backend->compute;
     for (int k = 0; k < pass->node_count; k++) {
         const struct node *node = &pass->nodes[k];
         if (node->kind == NODE_POINT && node->program.tables_size)
-            CUDA_TRY(cudaMemcpy(bp->nodes[k].tables, node->program.tables, node->program.tables_size, cudaMemcpyHostToDevice));
+            CUDA_TRY(cudaMemcpyAsync(bp->nodes[k].tables, node->program.tables, node->program.tables_size, cudaMemcpyHostToDevice, stream));
         if (node->kind == NODE_LOCAL && node->stage->constants_size)
-            CUDA_TRY(cudaMemcpy(bp->nodes[k].constants, node->stage->constants, node->stage->constants_size, cudaMemcpyHostToDevice));
+            CUDA_TRY(cudaMemcpyAsync(bp->nodes[k].constants, node->stage->constants, node->stage->constants_size, cudaMemcpyHostToDevice,
+                                     stream));
     }
     for (int e = 0; e <= pass->node_count; e++)
         for (int g = 0; g < pass->edges[e].gather_count; g++)
-            CUDA_TRY(cudaMemset(bp->edges[e].gather_state[g], 0, pass->edges[e].gathers[g].stage->gather_size));
+            CUDA_TRY(cudaMemsetAsync(bp->edges[e].gather_state[g], 0, pass->edges[e].gathers[g].stage->gather_size, stream));
     return IMGPIPE_OK;
 }
 
-uint64_t cuda_pass_bytes(const struct pass_io *io) {
+uint64_t cuda_pass_bytes(const struct backend *backend, const struct pass_io *io) {
+    (void)backend; /* the same on every GPU */
     struct backend_pass bp = {.io = *io, .tiled = *io->pass};
     struct layout layout = {0};
     size_t ends = (size_t)io->pass->node_count + 1;
@@ -132,10 +136,11 @@ imgpipe_status cuda_pass_memory(struct backend_pass *bp, imgpipe_error *error) {
     }
     struct layout layout = {.base = bp->arena};
     lay_out(bp, &layout);
-    if (bp->io.poison) CUDA_TRY(cudaMemset(bp->arena, 0xa5, layout.used));
-    imgpipe_status failed = upload_constants(bp, error);
-    if (!failed) CUDA_TRY(cudaDeviceSynchronize());
-    return failed;
+    if (bp->io.poison) {
+        CUDA_TRY(cudaMemset(bp->arena, 0xa5, layout.used));
+        CUDA_TRY(cudaDeviceSynchronize()); /* before anything on other streams */
+    }
+    return upload_constants(bp, error);
 }
 
 void cuda_pass_release(struct backend_pass *bp) {

@@ -5,19 +5,22 @@
 #include "cuda_context.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define CUDA_OUT_TILES 3    /* one computed, one downloaded, one waiting */
 #define CUDA_MARKS 64       /* events of the latest tiles; more tiles than this are never under way */
 
 struct cuda_backend {
     struct backend base;
+    bool pool_shared;       /* belongs to another backend */
     int device;
     uint64_t memory;        /* ceiling in device memory; 0: half of what is free */
     uint64_t pinned_ceiling, pinned; /* bytes of host memory; a ceiling of 0 is none */
     const struct log *log;
-    pthread_mutex_t lock;   /* guards what runs at once share: the start, `pinned`, the arena that is kept */
+    pthread_mutex_t lock;   /* guards what runs at once share: the start, `pinned`, the arena that is kept, idle crews */
     pthread_t starter;      /* starts the context beside whatever the caller does first */
     bool starting;
+    atomic_bool started;    /* or has failed to */
     imgpipe_status start_status;
     imgpipe_error start_error;
     struct cuda_driver driver;
@@ -27,12 +30,13 @@ struct cuda_backend {
     size_t arena_size;
     bool arena_taken;
     bool told_pageable;
+    struct cuda_crew *idle; /* crews that no pass has */
 };
 
 /* One tile on its way. */
 struct cuda_mark {
     cudaEvent_t up0, up1, compute0, compute1, down0, down1;
-    int64_t in0;            /* the first input row that it reads */
+    int64_t at;             /* the position of the first input row that it reads */
     struct strip *strip;    /* whose last tile this is, or NULL */
 };
 
@@ -47,6 +51,23 @@ struct cuda_node {
     void *constants, *scratch, *tables;
 };
 
+/* Two threads with events, kept from pass to pass: the driver enqueues the work of strips, the completer waits for tiles and reports
+ * strips, because a strip must be enqueued while the one before is waited for. */
+struct cuda_crew {
+    struct cuda_backend *backend;
+    struct cuda_crew *next;     /* among the idle ones */
+    pthread_t driver, completer;
+    pthread_mutex_t lock;       /* guards all below, and of the pass: tiles, drained, the queue, status */
+    pthread_cond_t work, landed, idle; /* for the driver, for the completer, for who gives the crew back */
+    struct backend_pass *pass;  /* NULL: none */
+    int busy;                   /* threads that are about the pass */
+    bool ending;
+    imgpipe_status device_status; /* whether the threads could choose their device */
+    imgpipe_error device_error;
+    struct cuda_mark marks[CUDA_MARKS]; /* their events are made when they are first used */
+    cudaEvent_t origin;         /* when the first tile's upload began, for the trace */
+};
+
 struct backend_pass {
     struct cuda_backend *backend;
     struct pass_io io;
@@ -58,18 +79,12 @@ struct backend_pass {
     void *arena;
     size_t arena_size;
     bool arena_shared;      /* belongs to the backend, not to the pass */
-    struct cuda_mark marks[CUDA_MARKS];
-    int64_t tiles, drained; /* tiles enqueued and tiles completed, from the first tile of the image on */
-    int64_t uploaded;       /* input rows that have been sent */
+    struct cuda_crew *crew;
+    int64_t tiles, drained; /* tiles enqueued and tiles completed */
+    /* Input row y has position y + shift, and the slot that is its remainder by the ring's rows. The ring holds the positions from
+     * `held` to `uploaded`, or will once what is enqueued is done. */
+    int64_t held, uploaded, shift;
     double seconds[3];
-    cudaEvent_t origin;     /* when the first tile's upload began, for the trace */
-    /* The driver enqueues the work of strips; the completer waits for tiles and reports strips. Two threads, because a
-     * strip must be enqueued while the one before is waited for. */
-    pthread_t driver, completer;
-    int threads_started;
-    bool closing;
-    pthread_mutex_t lock;   /* guards tiles, drained, closing, the queue, status */
-    pthread_cond_t wake;
     struct task *queue, **queue_end;
     imgpipe_status status;  /* the first failure; later strips fail with it at once */
     imgpipe_error error;
@@ -89,10 +104,16 @@ imgpipe_status cuda_check(cudaError_t code, const char *call, imgpipe_error *err
 /* The pass reads an image that lies in device memory as a whole, because its first window wraps around. */
 bool cuda_pass_whole(const struct backend_pass *bp);
 /* Bytes of device memory that the pass takes in tiles as high as its strips. */
-uint64_t cuda_pass_bytes(const struct pass_io *io);
+uint64_t cuda_pass_bytes(const struct backend *backend, const struct pass_io *io);
 /* Device memory of the pass, its constants and tables (cuda_memory.c). */
 imgpipe_status cuda_pass_memory(struct backend_pass *bp, imgpipe_error *error);
 void cuda_pass_release(struct backend_pass *bp);
-/* Enqueues tile `index` (cuda_tile.c). */
+/* The threads of the pass (cuda_crew.c): takes an idle crew or makes one, and gives it back once nothing of the pass is under way. */
+imgpipe_status cuda_crew_take(struct backend_pass *bp, imgpipe_error *error);
+void cuda_crew_give(struct backend_pass *bp);
+void cuda_crew_submit(struct backend_pass *bp, struct strip *strip);
+/* Ends all threads, none of which has a pass. */
+void cuda_crews_free(struct cuda_backend *backend);
+/* Enqueues tile `index` (cuda_tile.c); the caller is the crew's driver. */
 imgpipe_status cuda_tile_enqueue(struct backend_pass *bp, int64_t index, struct strip *last_of, imgpipe_error *error);
 #endif

@@ -15,10 +15,10 @@
 
 static int64_t row_bytes(const struct edge *edge) { return edge->info.width * (int64_t)imgpipe_pixel_size(edge->info.format); }
 
-/* Rows [y0, y1) that lie together both in the ring and in the host's bands, as many as possible. */
-static int64_t together(const struct rows_view *view, int64_t ring, int64_t y0, int64_t y1) {
+/* Rows [y0, y1) that lie together both in the ring, where row y0 has position `at`, and in the host's bands, as many as possible. */
+static int64_t together(const struct rows_view *view, int64_t ring, int64_t at, int64_t y0, int64_t y1) {
     int64_t to = y1;
-    if (ring && (y0 / ring + 1) * ring < to) to = (y0 / ring + 1) * ring;
+    if (ring && y0 + ring - at % ring < to) to = y0 + ring - at % ring;
     int64_t turn = view->slot_count * view->band_rows; /* slots of one block lie behind each other */
     if ((y0 / turn + 1) * turn < to) to = (y0 / turn + 1) * turn;
     return to;
@@ -27,23 +27,33 @@ static int64_t together(const struct rows_view *view, int64_t ring, int64_t y0, 
 static imgpipe_status upload(struct backend_pass *bp, int64_t until, imgpipe_error *error) {
     const struct edge *edge = &bp->io.pass->edges[0];
     const struct cuda_edge *ce = &bp->edges[0];
-    while (bp->uploaded < until) {
-        int64_t y = bp->uploaded, to = together(&bp->io.in, ce->rows, y, until);
-        unsigned char *slot = ce->memory + y % ce->rows * ce->stride;
+    while (bp->uploaded < until + bp->shift) {
+        int64_t y = bp->uploaded - bp->shift, to = together(&bp->io.in, ce->rows, bp->uploaded, y, until);
+        unsigned char *slot = ce->memory + bp->uploaded % ce->rows * ce->stride;
         CUDA_TRY(cudaMemcpy2DAsync(slot, (size_t)ce->stride, rows_at(&bp->io.in, y), (size_t)bp->io.in.stride, (size_t)row_bytes(edge),
                                    (size_t)(to - y), cudaMemcpyHostToDevice, bp->backend->up));
-        bp->uploaded = to;
+        bp->uploaded = to + bp->shift;
     }
+    if (bp->held < bp->uploaded - ce->rows) bp->held = bp->uploaded - ce->rows;
     return IMGPIPE_OK;
+}
+
+/* Where strips are shared out among several devices, one does not get them one behind the other: rows from `from` on then follow
+ * those of the strip before in the ring, so that they can go up beside it. */
+static void turn_ring(struct backend_pass *bp, int64_t from) {
+    int64_t at = from + bp->shift;
+    if (at >= bp->held && at <= bp->uploaded) return;
+    bp->shift = bp->uploaded - from;
+    bp->held = bp->uploaded;
 }
 
 /* The slots about to be overwritten may still be read by tiles under way: waits, on the upload stream, for the last of them. */
 static imgpipe_status wait_for_slots(struct backend_pass *bp, int64_t until, imgpipe_error *error) {
-    int64_t lost = until - bp->edges[0].rows; /* rows below this are overwritten */
+    int64_t lost = until + bp->shift - bp->edges[0].rows; /* what is at positions below this is overwritten */
     int64_t oldest = bp->tiles > CUDA_MARKS ? bp->tiles - CUDA_MARKS : 0;
     for (int64_t t = bp->tiles - 1; t >= oldest && lost > 0; t--) {
-        struct cuda_mark *mark = &bp->marks[t % CUDA_MARKS];
-        if (mark->in0 >= lost) continue;
+        struct cuda_mark *mark = &bp->crew->marks[t % CUDA_MARKS];
+        if (mark->at >= lost) continue;
         CUDA_TRY(cudaStreamWaitEvent(bp->backend->up, mark->compute1, 0));
         break;
     }
@@ -57,7 +67,7 @@ static void view_in(const struct backend_pass *bp, int e, struct strip_rows held
     tile->in = ce->memory + (last ? out_slot * ce->rows * ce->stride : 0);
     tile->in_stride = ce->stride;
     tile->in_ring = ce->rows;
-    tile->in_slot = e == 0 ? held.y0 % ce->rows : 0;
+    tile->in_slot = e == 0 ? (held.y0 + bp->shift) % ce->rows : 0;
     tile->in_rect = (imgpipe_rect){0, held.y0, bp->io.pass->edges[e].info.width, held.y1};
 }
 
@@ -133,7 +143,7 @@ static imgpipe_status download(struct backend_pass *bp, int64_t index, int64_t o
     if (y1 > edge->info.height) y1 = edge->info.height;
     int64_t first = bp->rows[last].y0;
     for (int64_t y = y0; y < y1;) {
-        int64_t to = together(&bp->io.out, 0, y, y1);
+        int64_t to = together(&bp->io.out, 0, 0, y, y1);
         const unsigned char *from = ce->memory + (out_slot * ce->rows + (y - first)) * ce->stride;
         CUDA_TRY(cudaMemcpy2DAsync(rows_at(&bp->io.out, y), (size_t)bp->io.out.stride, from, (size_t)ce->stride, (size_t)row_bytes(edge),
                                    (size_t)(to - y), cudaMemcpyDeviceToHost, bp->backend->down));
@@ -144,21 +154,24 @@ static imgpipe_status download(struct backend_pass *bp, int64_t index, int64_t o
 
 imgpipe_status cuda_tile_enqueue(struct backend_pass *bp, int64_t index, struct strip *last_of, imgpipe_error *error) {
     struct cuda_backend *backend = bp->backend;
-    struct cuda_mark *mark = &bp->marks[bp->tiles % CUDA_MARKS];
+    struct cuda_mark *mark = &bp->crew->marks[bp->tiles % CUDA_MARKS];
     strip_rows(&bp->tiled, 0, index, bp->rows);
     int64_t out_slot = bp->tiles % CUDA_OUT_TILES, in1 = bp->rows[0].y1;
-    mark->in0 = bp->rows[0].y0;
     mark->strip = last_of;
-    if (cuda_pass_whole(bp)) in1 = bp->edges[0].rows; /* the window may read any of it */
+    if (cuda_pass_whole(bp)) /* the window may read any of it */
+        in1 = bp->edges[0].rows;
+    else
+        turn_ring(bp, bp->rows[0].y0);
+    mark->at = cuda_pass_whole(bp) ? 0 : bp->rows[0].y0 + bp->shift;
     imgpipe_status failed = wait_for_slots(bp, in1, error);
     if (failed) return failed;
-    if (bp->tiles == 0) CUDA_TRY(cudaEventRecord(bp->origin, backend->up));
+    if (bp->tiles == 0) CUDA_TRY(cudaEventRecord(bp->crew->origin, backend->up));
     CUDA_TRY(cudaEventRecord(mark->up0, backend->up));
     if ((failed = upload(bp, in1, error))) return failed;
     CUDA_TRY(cudaEventRecord(mark->up1, backend->up));
     CUDA_TRY(cudaStreamWaitEvent(backend->compute, mark->up1, 0));
     if (bp->tiles >= CUDA_OUT_TILES) /* the tile that had this slot of the output must have come down */
-        CUDA_TRY(cudaStreamWaitEvent(backend->compute, bp->marks[(bp->tiles - CUDA_OUT_TILES) % CUDA_MARKS].down1, 0));
+        CUDA_TRY(cudaStreamWaitEvent(backend->compute, bp->crew->marks[(bp->tiles - CUDA_OUT_TILES) % CUDA_MARKS].down1, 0));
     CUDA_TRY(cudaEventRecord(mark->compute0, backend->compute));
     TRACE_BEGIN("imgpipe tile");
     failed = compute(bp, out_slot, error);

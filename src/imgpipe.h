@@ -158,7 +158,7 @@ typedef struct imgpipe_context imgpipe_context;
 /* How a context is made. */
 typedef struct imgpipe_context_options {
     size_t struct_size;   /* sizeof(imgpipe_context_options) */
-    const char *device;   /* "auto" (default), "cpu", "cuda", "cuda:N"; "auto:N" decides between the CPU and that GPU */
+    const char *device;   /* "auto" (default), "cpu", "cuda", "cuda:N", "cuda:all"; "auto:N" decides between the CPU and that GPU */
     int threads;          /* all working threads, the caller's included; 0: the CPUs allowed by affinity and cgroup */
     uint64_t memory;      /* ceiling of the plan in bytes; 0: half of what the machine or cgroup has */
     uint64_t gpu_memory;  /* the same in device memory; 0: half of what is free */
@@ -167,6 +167,9 @@ typedef struct imgpipe_context_options {
      * about so many runs are to come in all of them, against which a GPU's start-up is weighed. 0: 1. */
     int share;
     int64_t runs;
+    /* The number of this context among those, from 0. With `cuda:all` each of several works on one GPU, which its number chooses, and
+     * on another once that one fails; a context alone shares out the strips of each image among all GPUs. */
+    int turn;
     const char *isa;      /* instruction set: NULL (best), or a name from imgpipe_isa_name() */
     /* Called for warnings, notices and (`-v`) details, from any thread, one line without newline. May be NULL. */
     void (*log)(void *user, imgpipe_log_level level, const char *message);
@@ -445,11 +448,11 @@ typedef struct imgpipe_prepare_options {
 /* The defaults, as each member says them. */
 IMGPIPE_API imgpipe_prepare_options imgpipe_prepare_options_default(void);
 
-/* Binds the chain to images of the format and at most the size of `largest`. On a context whose device is a GPU (`cuda`, `cuda:N`)
- * the plan is for imgpipe_plan_enqueue(), and every kernel that it needs is loaded here; on all others it is for
- * imgpipe_plan_run(). A stage that writes files (`data=`) is refused, and on a GPU also what needs a step of the host between two
- * stages: the chart of `hist` (use `hist=pass`), the range of an f32 histogram without min and max, and stages that need the whole
- * image. `options` may be NULL. */
+/* Binds the chain to images of the format and at most the size of `largest`. On a context whose device is a GPU (`cuda`, `cuda:N`;
+ * of `cuda:all` the first) the plan is for imgpipe_plan_enqueue(), and every kernel that it needs is loaded here; on all others it
+ * is for imgpipe_plan_run(). A stage that writes files (`data=`) is refused, and on a GPU also what needs a step of the host between
+ * two stages: the chart of `hist` (use `hist=pass`), the range of an f32 histogram without min and max, and stages that need the
+ * whole image. `options` may be NULL. */
 IMGPIPE_API imgpipe_status imgpipe_prepare(imgpipe_context *context, const imgpipe_chain *chain, const imgpipe_info *largest,
                                            const imgpipe_prepare_options *options, imgpipe_plan **plan, imgpipe_error *error);
 /* Frees the plan and sets the pointer to NULL. Enqueued runs use the plan's device memory, and captured graphs keep pointers to it:

@@ -74,7 +74,10 @@ static uint64_t bytes_in(const struct input *input) {
     return size && taken > size ? size : taken;
 }
 
+/* Copies of 16 MiB reach 99 % of the link, those of 4 MiB 96 %, and where many images are under way at once the memory that must be
+ * pinned for them matters more. */
 #define GPU_STRIP_BYTES ((int64_t)16 << 20)
+#define GPU_STRIP_SHARED ((int64_t)4 << 20)
 #define GPU_STRIPS 4
 
 void job_clear_report(imgpipe_report *report) {
@@ -138,9 +141,9 @@ imgpipe_status job_begin(struct job *job, struct run *run, char *why, size_t why
     if (failed || run->backend == context->cpu) return failed;
     /* Large copies, few of them under way: the GPU works on one tile at a time. */
     struct plan_options wishes = job_plan_options(job, !job->sink);
-    wishes.strip_bytes = GPU_STRIP_BYTES;
+    wishes.strip_bytes = context->share > 1 ? GPU_STRIP_SHARED : GPU_STRIP_BYTES;
     plan_strips(job->plan, &wishes);
-    run->in_flight = GPU_STRIPS;
+    run->in_flight = GPU_STRIPS * context->gpus;
     if (context->wish == DEVICE_AUTO) run->fallback = context->cpu;
     return IMGPIPE_OK;
 }

@@ -45,7 +45,7 @@ static imgpipe_status pass_bytes(struct run *run, int index, bool stored, uint64
     pass_run_begin(&pr, run, index);
     imgpipe_status failed = pass_run_open(&pr, stored ? &from : NULL, pass->end == PASS_STORE ? &into : NULL, error);
     if (!failed && backend->ops->device_bytes) /* opening would take them */
-        *device = backend->ops->device_bytes(&pr.io);
+        *device = backend->ops->device_bytes(backend, &pr.io);
     else if (!failed)
         failed = backend->ops->open(&measured, &pr.io, &pr.backend, error);
     pass_run_close(&pr);

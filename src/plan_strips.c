@@ -69,6 +69,7 @@ static void strips_of_pass(struct pass *pass, const struct plan_options *options
     int64_t wanted = 16 * halo, allowed = HALO_BYTES / widest;
     if (wanted > rows && halo > 1) rows = wanted < allowed ? wanted : allowed > rows ? allowed : rows;
     int64_t shared = height / (4 * options->threads); /* enough strips for every thread, if the halo permits */
+    if (shared < options->strip_bytes / 4 / widest) shared = options->strip_bytes / 4 / widest; /* and large enough to copy well */
     if (rows > shared) rows = shared > 2 * halo ? shared : rows < 2 * halo ? rows : 2 * halo;
     if (halo > 1 && rows < halo) rows = halo;
     if (rows < 16) rows = 16;

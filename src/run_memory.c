@@ -108,6 +108,7 @@ imgpipe_status pass_run_open(struct pass_run *pr, struct store *from, struct sto
     imgpipe_status failed = open_input(pr, from, error);
     if (!failed) failed = open_output(pr, into, error);
     pr->strip_slots = 2 * pr->run->in_flight + 2;
+    pr->io.strips = pr->strip_slots;
     pr->strips = calloc((size_t)pr->strip_slots, sizeof *pr->strips);
     if (!failed && !pr->strips) failed = error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for strips");
     for (int64_t i = 0; !failed && i < pr->strip_slots; i++) pr->strips[i].strip.owner = pr;

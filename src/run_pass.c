@@ -285,7 +285,8 @@ static void *open_backend(void *argument) {
 }
 
 static void work_off(struct pass_run *pr) {
-    bool threaded = pr->run->backend->ops->slow_open;
+    struct backend *backend = pr->run->backend;
+    bool threaded = backend->ops->opens_slowly && backend->ops->opens_slowly(backend, &pr->io);
     pr->busy = 1;
     if (threaded) threaded = pthread_create(&pr->opener, NULL, open_backend, pr) == 0;
     if (threaded) {

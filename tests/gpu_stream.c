@@ -1,5 +1,5 @@
 /* Host-to-host throughput on CUDA beside bare copies with the same traffic in the same run, and the share of time in which
- * copies and kernels overlap. Usage: gpu_stream [MEGAPIXELS]. Prints a table; exit status 77 without a GPU. */
+ * copies and kernels overlap. Usage: gpu_stream [MEGAPIXELS [DEVICE]]. Prints a table; exit status 77 without a GPU. */
 #include "clock.h"
 #include "imgpipe.h"
 
@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
     imgpipe_context *context = NULL;
     imgpipe_error error;
     int lines = 16;
-    options.device = "cuda";
+    options.device = argc > 2 ? argv[2] : "cuda";
     options.log = print_line;
     options.user = &lines;
     if (imgpipe_context_new(&options, &context, &error)) {

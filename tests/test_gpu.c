@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef IMGPIPE_WITH_CUDA
+#include <cuda_runtime_api.h>
+#endif
 
 enum { WIDTH = 1500, HEIGHT = 1100 };
 
@@ -29,11 +32,15 @@ static imgpipe_image new_image(int channels) {
     return image;
 }
 
+static int64_t strip_rows; /* of the runs; 0: chosen */
+
 /* Runs `text` on `in` with these options and returns the status; `out` gets fresh pixels. */
 static imgpipe_status run(const imgpipe_context_options *options, const char *text, const imgpipe_image *in, imgpipe_image *out,
                           int times, imgpipe_report *report, imgpipe_error *error) {
     imgpipe_context *context = NULL;
     imgpipe_chain *chain = NULL;
+    imgpipe_run_options how = imgpipe_run_options_default();
+    how.strip_rows = strip_rows;
     *out = (imgpipe_image){.pixels = NULL};
     imgpipe_status status = imgpipe_context_new(options, &context, error);
     if (!status) status = imgpipe_chain_parse(text, &chain, error);
@@ -43,7 +50,7 @@ static imgpipe_status run(const imgpipe_context_options *options, const char *te
         out->pixels = malloc((size_t)out->stride * (size_t)out->info.height);
         if (!out->pixels) abort();
     }
-    for (int i = 0; i < times && !status; i++) status = imgpipe_run_image(context, chain, in, out, NULL, report, error);
+    for (int i = 0; i < times && !status; i++) status = imgpipe_run_image(context, chain, in, out, &how, report, error);
     imgpipe_chain_free(&chain);
     imgpipe_context_free(&context);
     return status;
@@ -134,9 +141,64 @@ static void automatic(const imgpipe_image *in) {
     free(cpu.pixels);
 }
 
+#ifdef IMGPIPE_WITH_CUDA
+static unsigned refused; /* a bit for each device that has no memory */
+
+static void *allocate(void *user, size_t size, size_t alignment) {
+    int device;
+    void *memory;
+    (void)user, (void)alignment;
+    if (cudaGetDevice(&device) != cudaSuccess || refused >> device & 1) return NULL;
+    return cudaMalloc(&memory, size) == cudaSuccess ? memory : NULL;
+}
+
+static void release(void *user, void *block, size_t size) {
+    (void)user, (void)size;
+    cudaFree(block);
+}
+
+/* The strips of one image on all GPUs, and on those that are left where others have no memory. */
+static void all_gpus(const imgpipe_image *in, int gpus) {
+    static const char *const chains[] = {"gray,blur=3,median=5", "hist", "hist=pass,blur=2,box=9:border=wrap"};
+    imgpipe_context_options options = imgpipe_context_options_default();
+    imgpipe_image cpu, gpu;
+    imgpipe_error error = {0};
+    strip_rows = 40;
+    for (int i = 0; i < 3; i++) {
+        options = imgpipe_context_options_default();
+        options.device = "cpu";
+        expect(!run(&options, chains[i], in, &cpu, 1, NULL, &error), "the CPU runs the chain", error.message);
+        options.device = "cuda:all";
+        options.device_allocate = allocate;
+        options.device_release = release;
+        /* Two times on one context, then on the second of four. */
+        expect(!run(&options, chains[i], in, &gpu, 2, NULL, &error) && same(&cpu, &gpu), "cuda:all gives the same bytes", error.message);
+        free(gpu.pixels);
+        options.share = 4;
+        options.turn = 1;
+        expect(!run(&options, chains[i], in, &gpu, 2, NULL, &error) && same(&cpu, &gpu), "and so does one of several", error.message);
+        free(gpu.pixels);
+        for (int lone = 0; lone < gpus && lone < 2; lone++) {
+            refused = ~(1u << lone);
+            options.share = lone ? 1 : 4;
+            expect(!run(&options, chains[i], in, &gpu, 2, NULL, &error) && same(&cpu, &gpu), "one GPU does it where the others cannot",
+                   error.message);
+            free(gpu.pixels);
+        }
+        refused = ~0u;
+        expect(run(&options, chains[i], in, &gpu, 1, NULL, &error) == IMGPIPE_ERROR_DEVICE, "and none says why", error.message);
+        free(gpu.pixels);
+        free(cpu.pixels);
+        refused = 0;
+    }
+    strip_rows = 0;
+}
+#endif
+
 int main(void) {
     char why[200];
-    if (imgpipe_devices(NULL, 0, why, sizeof why) < 2) {
+    int devices = imgpipe_devices(NULL, 0, why, sizeof why);
+    if (devices < 2) {
         printf("SKIP: %s\n", why);
         return 77;
     }
@@ -144,6 +206,9 @@ int main(void) {
     two_contexts(&in);
     little_memory(&in);
     automatic(&in);
+#ifdef IMGPIPE_WITH_CUDA
+    all_gpus(&in, devices - 1);
+#endif
     imgpipe_context_options options = imgpipe_context_options_default();
     imgpipe_image out;
     imgpipe_error error = {0};

@@ -34,12 +34,13 @@ static bool is_cancelled(void *user) {
     return !lane->batch->many || signals_count() > 1 || !lane->job || !S_ISREG(lane->job->mode);
 }
 
-static int open_context(struct lane *lane, int threads, int share, int64_t runs) {
+static int open_context(struct lane *lane, int threads, int turn, int share, int64_t runs) {
     struct batch *batch = lane->batch;
     imgpipe_error error = {.place = -1};
     char device[24];
     imgpipe_context_options settings = settings_context(batch->options, batch->local, device);
     settings.threads = threads;
+    settings.turn = turn;
     settings.share = share;
     settings.runs = runs;
     settings.log = log_message;
@@ -105,7 +106,7 @@ static int run_lanes(struct batch *batch, int count) {
     int opened = 0, started = 0, status = lanes ? EXIT_DONE : EXIT_SOME_FAILED;
     for (; lanes && opened < count && !status; opened++) {
         lanes[opened] = (struct lane){.batch = batch, .shared = true};
-        status = open_context(&lanes[opened], 1, count, batch->queued);
+        status = open_context(&lanes[opened], 1, opened, count, batch->queued);
         if (status && opened > 0) status = EXIT_DONE, count = opened; /* fewer do the same work */
     }
     batch->lanes_running = status ? 0 : count;
@@ -126,7 +127,7 @@ static int run_lanes(struct batch *batch, int count) {
 
 static int run_alone(struct batch *batch, struct job **jobs, int64_t count) {
     struct lane lane = {.batch = batch, .progress = !batch->many};
-    int status = count ? open_context(&lane, (int)batch->options->threads, 1, 1) : EXIT_DONE;
+    int status = count ? open_context(&lane, (int)batch->options->threads, 0, 1, 1) : EXIT_DONE;
     for (int64_t i = 0; i < count && !status; i++) {
         pthread_mutex_lock(&batch->lock);
         bool stop = batch->stop || (signals_caught() && batch->many);
@@ -202,11 +203,12 @@ static bool fill_queue(struct batch *batch) {
 
 static int run_all(struct batch *batch) {
     int threads = batch->options->threads ? (int)batch->options->threads : imgpipe_default_threads();
+    int lanes = settings_lanes(batch->options);
     int64_t alone = batch->queued == 1 ? 1 : threads == 1 ? 0 : count_alone(batch, threads);
     int status = run_alone(batch, batch->queue, alone);
     batch->next = alone;
     int64_t rest = batch->queued - alone;
-    if (!status && rest > 0) status = run_lanes(batch, rest < threads ? (int)rest : threads);
+    if (!status && rest > 0) status = run_lanes(batch, rest < lanes ? (int)rest : lanes);
     if (!status) status = run_alone(batch, batch->deferred, batch->deferred_count);
     return status;
 }

@@ -38,7 +38,7 @@ static const char *const depth_names[] = {"8", "16", "f32", NULL};
 static const char *const ratio_names[] = {"444", "422", "420", NULL};
 static const char *const no_yes_names[] = {"no", "yes", NULL};
 static const char *const strip_names[] = {"all", NULL};
-static const char *const device_names[] = {"auto", "cpu", "cuda", NULL};
+static const char *const device_names[] = {"auto", "cpu", "cuda", "cuda:all", NULL};
 
 #define AT(member) offsetof(struct options, member)
 #define PLAIN 0, 0, NULL
@@ -94,7 +94,8 @@ static const struct row rows[] = {
     {NULL, 0, "max-pixels", "N", TYPE_NUMBER, AT(max_pixels), 0, INT64_MAX, NULL,
      "refuse larger images; 0 is no limit (default: 17179869184)"},
     {"How to run (none of these changes the result)", 0, "device", "NAME", TYPE_DEVICE, AT(device), 0, 0, device_names,
-     "auto, cpu, cuda or cuda:N; auto takes the GPU where there is one and the work is worth it (default: auto)"},
+     "auto, cpu, cuda, cuda:N, or cuda:all for all GPUs together; auto takes a GPU where there is one and the work is worth it "
+     "(default: auto)"},
     {NULL, 'j', "threads", "N", TYPE_NUMBER, AT(threads), 1, 1024, NULL,
      "working threads (default: the CPUs that this process may use)"},
     {NULL, 0, "memory", "SIZE", TYPE_SIZE, AT(memory), PLAIN, "host memory to plan with, such as 512M or 2G (default: half of it)"},
@@ -210,13 +211,11 @@ static bool read_colour(const struct reading *r) {
 static bool read_device(const struct reading *r) {
     uint64_t number;
     const char *rest;
-    if (strcmp(r->text, "cuda:all") == 0)
-        return SAY(r, "%s: cuda:all is not in this version yet; name one device, such as cuda:0", r->shown);
     bool right = strncmp(r->text, "cuda:", 5) == 0 && read_digits(r->text + 5, &number, &rest) && *rest == 0 && number <= 9999;
     for (int i = 0; device_names[i]; i++) right = right || strcmp(r->text, device_names[i]) == 0;
     if (!right) {
         const char *near = options_nearest(r->text, device_names);
-        return SAY(r, "%s: '%.60s' is no device; %s%s%swrite auto, cpu, cuda or cuda:N (see --list-devices)", r->shown, r->text,
+        return SAY(r, "%s: '%.60s' is no device; %s%s%swrite auto, cpu, cuda, cuda:N or cuda:all (see --list-devices)", r->shown, r->text,
                    near ? "did you mean " : "", near ? near : "", near ? "? Else " : "");
     }
     *(const char **)r->to = r->text;

@@ -64,6 +64,7 @@ static imgpipe_status open_context(struct worker *worker, int threads, int share
     if (worker->context) return IMGPIPE_OK;
     imgpipe_context_options settings = settings_context(worker->server->options, -1, device);
     settings.threads = threads;
+    settings.turn = worker->number;
     settings.share = share;
     settings.runs = JOBS_TO_COME;
     settings.log = log_message;

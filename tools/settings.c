@@ -26,6 +26,11 @@ imgpipe_context_options settings_context(const struct options *o, int64_t local,
     return c;
 }
 
+int settings_lanes(const struct options *o) {
+    int threads = o->threads ? (int)o->threads : imgpipe_default_threads();
+    return o->device && strncmp(o->device, "cuda", 4) == 0 ? threads + threads / 2 : threads;
+}
+
 imgpipe_run_options settings_run(const struct options *o) {
     imgpipe_run_options r = imgpipe_run_options_default();
     r.depth = o->depth;

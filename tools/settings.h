@@ -7,6 +7,8 @@
 /* The callbacks are the caller's. `device` (a buffer) holds the name if the rank on this machine chooses the GPU; `local` is that rank,
  * or -1. */
 imgpipe_context_options settings_context(const struct options *options, int64_t local, char device[24]);
+/* How many images are at work at once: with a GPU more than threads, since one that waits for it needs no CPU. */
+int settings_lanes(const struct options *options);
 imgpipe_run_options settings_run(const struct options *options);
 /* All that outputs depend on beside their inputs, as one text; to be freed. NULL without memory. */
 char *settings_text(const struct options *options, const char *chain_text, const imgpipe_chain *chain);

@@ -240,6 +240,12 @@ def test_device():
     expect(3, "in.png", "--device", "cuda:99", "-f", "gray", "out.png", says="imgpipe: .")
     if len(devices) == 1:
         expect(3, "in.png", "--device", "cuda", "-f", "gray", "out.png", says="imgpipe: .")
+        expect(3, "in.png", "--device", "cuda:all", "-f", "gray", "out.png", says="device cuda:all: .*--device cpu")
+    else:
+        expect(0, "in.png", "-f", "blur", "one.png", "--device", "cpu")
+        expect(0, "in.png", "-f", "blur", "all.png", "--device", "cuda:all")
+        check(open("one.png", "rb").read() == open("all.png", "rb").read(), "cuda:all gives other bytes than the CPU")
+        os.remove("one.png"), os.remove("all.png")
     left("in.png")
 
 

@@ -92,7 +92,6 @@ def test_unknown_options():
     expect(2, "--qqqqqqqq", says="--help")
     expect(2, "--timings=3", says="takes no value")
     expect(2, "--depth", says="missing")
-    expect(2, "in.png", "--device", "cuda:all", "-f", "gray", "out.png", says="not in this version yet")
     left("in.png")
 
 
@@ -108,7 +107,7 @@ def test_option_values():
         "--depth": ("12", "32", "u8"),
         "--background": ("red", "#12", "#gggggg", "ffffff", "#1234567"),
         "--color": ("sometimes",),
-        "--device": ("gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:99999999999999"),
+        "--device": ("gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:99999999999999", "cuda:al", "cuda:all:1", "cpu:all"),
         "--overwrite": ("yes",),
         "--isa": ("z80",),
         "--format": ("xyz", "gif"),
