@@ -63,10 +63,10 @@ static double measure(const imgpipe_chain *chain, const struct picture *in, cons
 }
 
 int bench_run(char **patterns, int count) {
-    struct rng r = {check_options.seed};
-    int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), isa = check_options.isa >= 0 ? check_options.isa : isa_count() - 1;
+    struct rng r = {check_seed};
+    int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), isa = prover_options.isa >= 0 ? prover_options.isa : isa_count() - 1;
     if (cpus < 2) cpus = 2;
-    printf("Mpix/s on 4096x3072, %s, %s\n%-44s %10s %10s\n", check_options.device, imgpipe_isa_name(isa), "chain", "1 thread",
+    printf("Mpix/s on 4096x3072, %s, %s\n%-44s %10s %10s\n", prover_options.device, imgpipe_isa_name(isa), "chain", "1 thread",
            "all");
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
         imgpipe_info info = {4096, 3072, benches[i].format};
@@ -78,7 +78,7 @@ int bench_run(char **patterns, int count) {
         if (!name_matches(name, patterns, count)) continue;
         picture_new(&in, info, NULL);
         picture_fill(&in, CONTENT_SMOOTH, &r);
-        struct variant one = {check_options.device, 1, isa, 0, 0, false}, all = {check_options.device, cpus, isa, 0, 0, false};
+        struct variant one = {prover_options.device, 1, isa, 0, 0, false}, all = {prover_options.device, cpus, isa, 0, 0, false};
         if (imgpipe_chain_parse(benches[i].chain, &chain, &error))
             printf("%-44s %s\n", name, error.message);
         else {

@@ -15,6 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+uint64_t check_seed;
+static long only_case = -1; /* -1: all */
+static long chains = -1;    /* random chains to try; -1: the usual number */
+static bool verbose;
+
 /* ---- oracles */
 
 static bool same_info(const imgpipe_info *a, const imgpipe_info *b) {
@@ -27,7 +32,7 @@ static enum outcome compare_with_cpu(const imgpipe_chain *chain, const struct pi
                                      struct story *story) {
     struct variant plain = variant_plain();
     struct picture out;
-    if (!strcmp(check_options.device, "cpu")) return PASSED;
+    if (!strcmp(prover_options.device, "cpu")) return PASSED;
     enum outcome outcome = chain_run(chain, &plain, in, &out, NULL, story);
     if (outcome != PASSED) return FAILED;
     bool equal = pictures_equal(&out.image, &found->image, story->why, sizeof story->why);
@@ -87,7 +92,7 @@ static enum outcome oracle_case(const void *of, struct rng *r, struct story *sto
     do c.in.format = format_random(r);
     while (oracle->accepts && !oracle->accepts(c.in.format));
     size_random(r, oracle->limit, &c.in.width, &c.in.height);
-    if (check_options.small) size_small(&c.in);
+    if (prover_options.small) size_small(&c.in);
     c.content = content_random(c.in.format.type, r);
     oracle->make(&c, r);
     /* A long mask is shown in part; the replay shows it all under a debugger. */
@@ -105,13 +110,38 @@ static enum outcome oracle_case(const void *of, struct rng *r, struct story *sto
     return outcome;
 }
 
-int oracle_tests(struct check_test *tests, int capacity) {
+static int oracle_tests(struct check_test *tests, int capacity) {
     int count = 0;
     for (int i = 0; oracles[i] && count < capacity; i++) {
         struct check_test test = {"", oracle_case, oracles[i], 3L * oracles[i]->cases, 60L * oracles[i]->cases};
         snprintf(test.name, sizeof test.name, "oracle/%s", oracles[i]->name);
         tests[count++] = test;
     }
+    return count;
+}
+
+/* ---- the prover */
+
+static enum outcome filter_case(const void *of, struct rng *r, struct story *story) {
+    return prove_filter(&(const struct proof){.filter = of}, r, story);
+}
+
+static enum outcome chain_case(const void *of, struct rng *r, struct story *story) {
+    (void)of;
+    return prove_chain(r, story);
+}
+
+static int prover_tests(struct check_test *tests, int capacity) {
+    int count = 0;
+    const imgpipe_filter *filter;
+    for (int i = 0; (filter = imgpipe_filter_at(i)) && count < capacity - 1; i++) {
+        struct check_test test = {"", filter_case, filter, 0, 0};
+        proof_cases(filter, &test.quick, &test.full);
+        snprintf(test.name, sizeof test.name, "prover/%s", filter->name);
+        tests[count++] = test;
+    }
+    tests[count++] = (struct check_test){"prover/chains", chain_case, NULL, 500, 12000};
+    if (chains >= 0) tests[count - 1].quick = tests[count - 1].full = chains;
     return count;
 }
 
@@ -131,10 +161,10 @@ bool name_matches(const char *name, char **patterns, int count) {
 
 static void tell_failure(const struct check_test *test, long number, const struct story *story) {
     printf("FAIL %s, case %ld: %s\n     %s\n     replay: check --seed %llu --case %ld", test->name, number, story->what, story->why,
-           (unsigned long long)check_options.seed, number);
-    if (check_options.quick) printf(check_options.small ? " --small" : " --quick"); /* it decides how many variants are tried */
-    if (strcmp(check_options.device, "cpu")) printf(" --device %s", check_options.device);
-    if (check_options.isa >= 0) printf(" --isa %s", imgpipe_isa_name(check_options.isa));
+           (unsigned long long)check_seed, number);
+    if (prover_options.quick) printf(prover_options.small ? " --small" : " --quick"); /* it decides how many variants are tried */
+    if (strcmp(prover_options.device, "cpu")) printf(" --device %s", prover_options.device);
+    if (prover_options.isa >= 0) printf(" --isa %s", imgpipe_isa_name(prover_options.isa));
     printf(" '%s'\n", test->name);
     fflush(stdout);
 }
@@ -164,21 +194,21 @@ static void crashes_told(void) {
 /* Runs one test's cases. A test whose cases are nearly all refused has tested nothing and fails. */
 static bool test_run(const struct check_test *test) {
     struct story *story = &current_story;
-    long cases = check_options.quick ? test->quick : test->full, passed = 0, refused = 0, failed = 0;
-    if (check_options.small) cases = cases / 8 < 12 ? cases < 12 ? cases : 12 : cases / 8;
+    long cases = prover_options.quick ? test->quick : test->full, passed = 0, refused = 0, failed = 0;
+    if (prover_options.small) cases = cases / 8 < 12 ? cases < 12 ? cases : 12 : cases / 8;
     double began = seconds();
     for (long k = 0; k < cases && failed < 3; k++) {
-        if (check_options.only_case >= 0 && k != check_options.only_case) continue;
-        struct rng r = {hash_bytes(test->name, strlen(test->name), check_options.seed * 1000003 + (uint64_t)k)};
+        if (only_case >= 0 && k != only_case) continue;
+        struct rng r = {hash_bytes(test->name, strlen(test->name), check_seed * 1000003 + (uint64_t)k)};
         memset(story, 0, sizeof *story);
         current_test = test, current_case = k;
         enum outcome outcome = test->run(test->of, &r, story);
         passed += outcome == PASSED, refused += outcome == REFUSED, failed += outcome == FAILED;
         if (outcome == FAILED) tell_failure(test, k, story);
-        if (check_options.verbose && outcome != FAILED)
+        if (verbose && outcome != FAILED)
             printf("     %s %s %s\n", outcome == PASSED ? "ok" : "refused", story->what, story->why);
     }
-    bool empty = check_options.only_case < 0 && cases >= 10 && passed * 4 < cases && !failed;
+    bool empty = only_case < 0 && cases >= 10 && passed * 4 < cases && !failed;
     printf("%-4s %-18s %5ld passed, %ld refused, %ld failed, %.1f s%s\n", failed || empty ? "FAIL" : "ok", test->name, passed,
            refused, failed, seconds() - began, empty ? ": too few cases were accepted" : "");
     fflush(stdout);
@@ -189,7 +219,7 @@ static bool test_run(const struct check_test *test) {
 static int device_absent(void) {
     struct variant v = variant_plain();
     imgpipe_error error;
-    v.device = check_options.device;
+    v.device = prover_options.device;
     if (engine(&v, &error)) return 0;
     fprintf(stderr, "check: %s\n", error.message);
     return error.status == IMGPIPE_ERROR_DEVICE ? 77 : 1;
@@ -206,18 +236,18 @@ static int usage(const char *what) {
 
 static bool isa_find(const char *name) {
     for (int i = 0; imgpipe_isa_name(i); i++)
-        if (!strcmp(imgpipe_isa_name(i), name)) check_options.isa = i;
-    return check_options.isa >= 0;
+        if (!strcmp(imgpipe_isa_name(i), name)) prover_options.isa = i;
+    return prover_options.isa >= 0;
 }
 
-/* What the options do besides filling check_options. */
+/* What the options ask for besides tests. */
 struct modes {
     bool list, bench;
 };
 
 /* Takes the options out of argv, leaves the patterns; -1, or the exit status. */
 static int options_read(int argc, char **argv, struct modes *modes, int *patterns) {
-    struct check_options *o = &check_options;
+    struct prover_options *o = &prover_options;
     bool seeded = false;
     *patterns = 0;
     for (int i = 1; i < argc; i++) {
@@ -232,7 +262,7 @@ static int options_read(int argc, char **argv, struct modes *modes, int *pattern
         else if (!strcmp(a, "--bench"))
             modes->bench = true;
         else if (!strcmp(a, "-v"))
-            o->verbose = true;
+            verbose = true;
         else
             flag = false;
         if (flag) continue;
@@ -241,11 +271,11 @@ static int options_read(int argc, char **argv, struct modes *modes, int *pattern
         else if (!value)
             return usage("an option is unknown or lacks its value");
         else if (!strcmp(a, "--seed"))
-            o->seed = strtoull(value, NULL, 10), seeded = true, i++;
+            check_seed = strtoull(value, NULL, 10), seeded = true, i++;
         else if (!strcmp(a, "--case"))
-            o->only_case = strtol(value, NULL, 10), i++;
+            only_case = strtol(value, NULL, 10), i++;
         else if (!strcmp(a, "--chains"))
-            o->chains = strtol(value, NULL, 10), i++;
+            chains = strtol(value, NULL, 10), i++;
         else if (!strcmp(a, "--device"))
             o->device = value, i++;
         else if (!strcmp(a, "--isa")) {
@@ -255,7 +285,7 @@ static int options_read(int argc, char **argv, struct modes *modes, int *pattern
             return usage("unknown option");
     }
     /* What every landing needs must not depend on luck; the long run looks elsewhere each time. */
-    if (!seeded) o->seed = o->quick ? 1 : (uint64_t)time(NULL);
+    if (!seeded) check_seed = o->quick ? 1 : (uint64_t)time(NULL);
     return -1;
 }
 
@@ -269,7 +299,7 @@ int main(int argc, char **argv) {
     count += prover_tests(tests + count, 64 - count);
     if (!modes.list && (status = device_absent())) return status;
     if (modes.bench) return bench_run(argv, patterns);
-    if (!modes.list) printf("seed %llu, device %s\n", (unsigned long long)check_options.seed, check_options.device);
+    if (!modes.list) printf("seed %llu, device %s\n", (unsigned long long)check_seed, prover_options.device);
     fflush(stdout);
     for (int i = 0; i < count; i++) {
         if (!name_matches(tests[i].name, argv, patterns)) continue;

@@ -1,5 +1,5 @@
 /* blur: normalised Gaussian weights, the product of a vertical and a horizontal sum, all in double. */
-#include "check.h"
+#include "prover.h"
 #include "oracle.h"
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 static double sigma_random(struct rng *r) {
     if (rng_chance(r, 5)) return 0;
-    if (rng_chance(r, 2)) return check_options.small ? 40 : 1000;
+    if (rng_chance(r, 2)) return prover_options.small ? 40 : 1000;
     if (rng_chance(r, 8)) return (double)rng_range(r, 9, 60);
     return (double)rng_range(r, 3, 80) / 10;
 }

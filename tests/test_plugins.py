@@ -119,6 +119,43 @@ def test_when_loaded():
     check(folder == here, f"--help --json names the folder {folder}")
 
 
+WRONG = {
+    "reads_column": "wrong on ",
+    "reads_row": "it crashed (SIG",
+    "writes_column": "bytes around the output rows were overwritten",
+    "keeps_state": " is not ",
+    "position": "only the region from column ",
+    "isa": " is not ",
+    "crashes": "it crashed (SIGSEGV)",
+    "need_shrinks": "does not hold what it needs of row ",
+    "need_changes": "need() of ",
+    "merge_order": "merge() is not commutative",
+    "merge_groups": "merge() is not associative",
+    "loses_rows": " is not ",
+}
+
+
+def test_check_filter():
+    """What is right is proved; what is not is found out, with the case that shows it."""
+    good = os.path.join(FOLDER, "good")
+    for name in ("dilate", "dilate=5:border=wrap", "crisp", "exposure", "extremes"):
+        out, _ = expect(0, "--check-filter", name, variable=good)
+        check(b": proved in " in out, f"--check-filter {name}: {out}")
+    expect(0, "--check-filter", "wrong", "--plugin", plugin("wrong", "none"))
+    for name, why in WRONG.items():
+        _, error = expect(1, "--plugin", plugin("wrong", name), "--check-filter", "wrong", says=why)
+        lines = [line for line in error.splitlines() if "Sanitizer" not in line]
+        check(os.environ.get("IMGPIPE_SANITIZED") or (len(lines) == 1 and lines[0].startswith("imgpipe: not proved: wrong on ")), error)
+    expect(0, "--check-filter", "threshold=50%", "-q")
+    expect(2, "--check-filter", "nothing", says="'nothing' is no filter")
+    expect(2, "--check-filter", "blur,invert", says="is not one filter")
+    expect(2, "--check-filter", "", says="is not one filter")
+    expect(2, "--check-filter", "dilate=4", variable=good, says="dilate size: 4 is even")
+    expect(2, "in.png", "--check-filter", "blur", says="leave out the others")
+    expect(2, "--check-filter", "blur", "-f", "gray", says="leave out the others")
+    expect(3, "--check-filter", "blur", "--device", "cuda:99")
+
+
 def test_many(folder):
     """A folder of images, continued: what was made with another version of a plug-in, or another file, is made anew."""
     images, out, here = (os.path.join(folder, name) for name in ("in", "out", "plugins"))
@@ -166,6 +203,7 @@ def main(program, installed, folder):
     test_refused()
     test_never_from_here()
     test_when_loaded()
+    test_check_filter()
     with tempfile.TemporaryDirectory(prefix="imgpipe-plugins-") as place:
         test_many(place)
         test_batch(place)

@@ -1,5 +1,6 @@
 /* The command: reads the command line, finds out what the operands mean, and runs the chain through the public header. */
 #include "batch.h"
+#include "check_filter.h"
 #include "chain_text.h"
 #include "console.h"
 #include "folder.h"
@@ -132,7 +133,10 @@ static int list(const struct options *o, struct plugins *plugins, struct console
 static int work(const struct options *o, struct console *console) {
     struct plugins plugins;
     int status = plugins_begin(&plugins, o, console);
-    if (!status) status = o->action == ACTION_RUN ? run(o, &plugins, console) : list(o, &plugins, console);
+    if (!status && o->action != ACTION_RUN)
+        status = list(o, &plugins, console);
+    else if (!status)
+        status = o->check_filter ? check_filter(o, &plugins, console) : run(o, &plugins, console);
     plugins_end(&plugins);
     return status;
 }

@@ -1,11 +1,11 @@
 /* Running a chain in any of the ways that must not matter. */
-#include "check.h"
+#include "prover.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct check_options check_options = {.only_case = -1, .chains = -1, .device = "cpu", .isa = -1};
+struct prover_options prover_options = {.device = "cpu", .isa = -1};
 
 void story_add(struct story *s, const char *format, ...) {
     size_t used = strlen(s->what);
@@ -27,16 +27,16 @@ int isa_count(void) {
 }
 
 struct variant variant_plain(void) {
-    return (struct variant){"cpu", 1, check_options.isa >= 0 ? check_options.isa : 0, 1 << 30, 0, false};
+    return (struct variant){"cpu", 1, prover_options.isa >= 0 ? prover_options.isa : 0, 1 << 30, 0, false};
 }
 
 struct variant variant_random(struct rng *r) {
     static const int64_t strips[] = {0, 1, 2, 5, 7, 16, 64}, steps[] = {0, 1, 2, 3, 8, 32};
-    struct variant v = {check_options.device,       (int)rng_range(r, 1, 3),   (int)rng_range(r, 0, isa_count() - 1),
+    struct variant v = {prover_options.device,      (int)rng_range(r, 1, 3),   (int)rng_range(r, 0, isa_count() - 1),
                         strips[rng_range(r, 0, 6)], steps[rng_range(r, 0, 5)], rng_chance(r, 50)};
     /* A device has no use for instruction sets, and every context takes some of its memory. */
     if (strcmp(v.device, "cpu")) v.isa = 0;
-    if (check_options.isa >= 0) v.isa = check_options.isa;
+    if (prover_options.isa >= 0) v.isa = prover_options.isa;
     return v;
 }
 
@@ -71,6 +71,19 @@ static enum outcome wrong(struct story *story, const char *what, const char *mes
     return FAILED;
 }
 
+/* Keeps the side data of all stages, one behind the other. */
+static bool take_data(void *user, const imgpipe_filter *filter, const char *json, size_t length) {
+    struct picture *to = user;
+    size_t before = to->data ? strlen(to->data) : 0;
+    char *data = realloc(to->data, before + length + 1);
+    (void)filter;
+    if (!data) return false;
+    memcpy(data + before, json, length);
+    data[before + length] = 0;
+    to->data = data;
+    return true;
+}
+
 enum outcome chain_run(const imgpipe_chain *chain, const struct variant *v, const struct picture *in, struct picture *out,
                        struct rng *r, struct story *story) {
     imgpipe_error error = {0};
@@ -86,7 +99,11 @@ enum outcome chain_run(const imgpipe_chain *chain, const struct variant *v, cons
     }
     if (status != IMGPIPE_OK) return wrong(story, "imgpipe_chain_output", error.message);
     uint64_t before = hash_bytes(in->base, in->size, 0);
-    if (out) picture_new(out, info, r);
+    if (out) {
+        picture_new(out, info, r);
+        options.take_data = take_data;
+        options.take_user = out;
+    }
     status = imgpipe_run_image(context, chain, &in->image, out ? &out->image : NULL, &options, NULL, &error);
     enum outcome outcome = PASSED;
     if (status != IMGPIPE_OK)

@@ -1,5 +1,5 @@
 /* Chains made from nothing but the filters' tables of parameters, so that a filter added tomorrow is tested tomorrow. */
-#include "check.h"
+#include "prover.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,13 +80,23 @@ static void add_value(const imgpipe_param *p, const struct example *example, str
     }
 }
 
-void random_stage(const imgpipe_filter *filter, struct rng *r, char *text, size_t size) {
+static bool is_given(const imgpipe_chain *chain, const imgpipe_param *param) {
+    imgpipe_chain_value value;
+    for (int i = 0; imgpipe_chain_value_at(chain, i, &value); i++)
+        if (value.param == param) return true;
+    return false;
+}
+
+void random_stage(const struct proof *proof, struct rng *r, char *text, size_t size) {
+    const imgpipe_filter *filter = proof->filter;
     int percent = (int)rng_range(r, 10, 70), given = 0;
-    add(text, size, "%s", filter->name);
+    add(text, size, "%s", proof->text ? proof->text : filter->name);
+    for (imgpipe_chain_value value; imgpipe_chain_value_at(proof->given, given, &value);) given++;
     for (int i = 0; i < filter->param_count; i++) {
         const imgpipe_param *p = &filter->params[i];
         const struct example *example = example_of(filter, p);
         if (p->type == IMGPIPE_PARAM_TEXT && (!example || !example->values[0])) continue;
+        if (is_given(proof->given, p)) continue;
         if (!(example && example->needed) && !rng_chance(r, percent)) continue;
         add(text, size, "%s", given++ ? ":" : "=");
         add_value(p, example, r, text, size);
@@ -102,6 +112,6 @@ void random_chain(struct rng *r, char *text, size_t size) {
         /* Charts are large and take the image away, so a chain has one seldom. */
         if (!strcmp(filter->name, "hist") && rng_chance(r, 80)) filter = imgpipe_filter_at(0);
         if (i) add(text, size, ",");
-        random_stage(filter, r, text, size);
+        random_stage(&(const struct proof){.filter = filter}, r, text, size);
     }
 }

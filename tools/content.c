@@ -45,9 +45,10 @@ void picture_new(struct picture *p, imgpipe_info info, struct rng *r) {
     p->image.stride = (ptrdiff_t)(row + gap);
     p->size = before + (row + gap) * (size_t)info.height + after;
     p->base = malloc(p->size);
+    p->data = NULL;
     if (!p->base) {
-        fprintf(stderr, "check: no memory for a test picture\n");
-        exit(99);
+        fprintf(stderr, "no memory for a picture to prove with; free some\n");
+        exit(1);
     }
     for (size_t i = 0; i < p->size; i++) p->base[i] = guard_byte(i);
     p->image.pixels = p->base + before;
@@ -55,7 +56,9 @@ void picture_new(struct picture *p, imgpipe_info info, struct rng *r) {
 
 void picture_free(struct picture *p) {
     free(p->base);
+    free(p->data);
     p->base = NULL;
+    p->data = NULL;
 }
 
 bool picture_guards_intact(const struct picture *p) {

@@ -1,4 +1,4 @@
-/* Random numbers, pictures with guard bytes, and what they are filled with: the material of every test in `check`. */
+/* Random numbers, pictures with guard bytes, and what they are filled with: the material of the prover and of tests. */
 #ifndef CONTENT_H
 #define CONTENT_H
 #include "imgpipe.h"
@@ -20,6 +20,7 @@ struct picture {
     imgpipe_image image;
     unsigned char *base;
     size_t size;
+    char *data; /* what a run found beside pixels, as text; or NULL */
 };
 
 /* Rows have a random distance and the first a random address, both multiples of the sample size only; `r` NULL: rows that

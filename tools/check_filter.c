@@ -1,0 +1,111 @@
+#include "check_filter.h"
+#include "chain_text.h"
+#include "exit_status.h"
+#include "prover.h"
+#include "signals.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The case under way, for a crash in it. */
+static struct story current;
+
+/* All that may be called here is what does not depend on a state that may be broken: write(). */
+static void crashed(int number) {
+    static const char *const parts[] = {"imgpipe: not proved: ", current.what, ": it crashed (", NULL, ")\n"};
+    const char *names[] = {
+        [SIGSEGV] = "SIGSEGV", [SIGBUS] = "SIGBUS", [SIGFPE] = "SIGFPE", [SIGILL] = "SIGILL", [SIGABRT] = "SIGABRT"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *part = parts[i] ? parts[i] : names[number];
+        if (write(STDERR_FILENO, part, strlen(part)) < 0) break;
+    }
+    _exit(EXIT_SOME_FAILED);
+}
+
+/* A sanitizer that is watching has more to say about a crash. */
+static void tell_crashes(void) {
+#ifndef __SANITIZE_ADDRESS__
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], crashed);
+#else
+    (void)crashed;
+#endif
+}
+
+/* 0 if the device is there. */
+static int find_device(const struct options *o, struct console *console) {
+    imgpipe_error error;
+    if (o->device && strcmp(o->device, "auto") != 0) prover_options.device = o->device;
+    for (int i = 0; o->isa && imgpipe_isa_name(i); i++)
+        if (strcmp(imgpipe_isa_name(i), o->isa) == 0) prover_options.isa = i;
+    struct variant v = variant_plain();
+    v.device = prover_options.device;
+    if (engine(&v, &error)) return EXIT_DONE;
+    console_error(console, "%s", error.message);
+    return error.status == IMGPIPE_ERROR_DEVICE     ? EXIT_DEVICE
+           : error.status == IMGPIPE_ERROR_ARGUMENT ? EXIT_USAGE
+                                                    : EXIT_SOME_FAILED;
+}
+
+/* All cases of one filter, the same ones each time. One whose cases are nearly all refused is not proved. */
+static int prove_all(const struct options *o, struct console *console, const struct proof *proof) {
+    const char *name = proof->filter->name;
+    long quick, full, passed = 0, refused = 0;
+    proof_cases(proof->filter, &quick, &full);
+    for (long k = 0; k < quick; k++) {
+        if (signals_caught()) {
+            console_error(console, "stopped by a signal");
+            return EXIT_SIGNAL + signals_caught();
+        }
+        struct rng r = {hash_bytes(name, strlen(name), (uint64_t)k)};
+        memset(&current, 0, sizeof current);
+        enum outcome outcome = prove_filter(proof, &r, &current);
+        if (outcome == FAILED) {
+            console_error(console, "not proved: %.800s: %.1000s", current.what, current.why);
+            return EXIT_SOME_FAILED;
+        }
+        passed += outcome == PASSED;
+        refused += outcome == REFUSED;
+        if (o->verbose) fprintf(stderr, "%s: %s %s\n", outcome == PASSED ? "ok" : "refused", current.what, current.why);
+    }
+    if (passed * 4 < quick) {
+        console_error(console,
+                      "not proved: %ld of %ld cases were refused, the last one, %.600s, as %.600s; write values that it needs "
+                      "behind its name (conv=sharpen)",
+                      refused, quick, current.what, current.why);
+        return EXIT_SOME_FAILED;
+    }
+    printf("%s: proved in %ld cases on %s%s", name, passed, prover_options.device, refused ? "" : "\n");
+    if (refused) printf("; %ld were refused\n", refused);
+    return console_flush_output(console);
+}
+
+int check_filter(const struct options *o, struct plugins *plugins, struct console *console) {
+    imgpipe_error error = {.place = -1};
+    imgpipe_chain *chain = NULL;
+    struct chain_text text = {.text = (char *)o->check_filter};
+    if (o->operand_count || o->chain || o->batch) {
+        console_error(console, "--check-filter takes images of its own; leave out the others, and -f");
+        return EXIT_USAGE;
+    }
+    if (plugins_parse(plugins, o->check_filter, &chain, &error) != IMGPIPE_OK) {
+        chain_text_error(console, &text, &error);
+        return error.status == IMGPIPE_ERROR_ARGUMENT ? EXIT_USAGE : EXIT_SOME_FAILED;
+    }
+    struct proof proof = {imgpipe_chain_filter_at(chain, 0), chain, o->check_filter};
+    int status = EXIT_USAGE;
+    if (!proof.filter || imgpipe_chain_filter_at(chain, 1)) {
+        console_error(console, "--check-filter: '%.200s' is not one filter; write its name", o->check_filter);
+    } else {
+        prover_options.quick = true;
+        prover_options.registry = plugins->registry;
+        status = find_device(o, console);
+        tell_crashes();
+        if (!status) status = prove_all(o, console, &proof);
+        engines_free();
+    }
+    imgpipe_chain_free(&chain);
+    return status;
+}
