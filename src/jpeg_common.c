@@ -72,6 +72,24 @@ const char *jpeg_unsupported(const struct jpeg_error_mgr *err, char *buffer, siz
     }
 }
 
+bool jpeg_complete(const struct jpeg_decompress_struct *cinfo) {
+    for (int i = 0; i < cinfo->num_components; i++) {
+        if (!cinfo->comp_info[i].quant_table) return false;
+        for (int k = 0; cinfo->coef_bits && k < DCTSIZE2; k++)
+            if (cinfo->coef_bits[i][k] != 0) return false;
+    }
+    return true;
+}
+
+void jpeg_cmyk_to_rgb(const JSAMPLE *from, unsigned char *to, int64_t width) {
+    for (int64_t x = 0; x < width; x++, from += 4, to += 3) {
+        for (int i = 0; i < 3; i++) {
+            unsigned product = (unsigned)from[i] * from[3] + 128;
+            to[i] = (unsigned char)((product + (product >> 8)) >> 8); /* divided by 255, rounded */
+        }
+    }
+}
+
 /* ------------------------------------------------------------------------------------------ taking segments apart */
 
 /* Whether the payload begins with `head` and its closing 0; heads are string literals. */

@@ -22,6 +22,11 @@ struct jpeg_error_mgr *jpeg_errors_init(struct jpeg_errors *errors);
 /* After a failure to read: what the file is that libjpeg cannot decode, as in "is lossless"; NULL for faults of the file. */
 const char *jpeg_unsupported(const struct jpeg_error_mgr *err, char *buffer, size_t size);
 
+/* Whether nothing is missing where only the end marker is: every component has come, with all bits of all coefficients. */
+bool jpeg_complete(const struct jpeg_decompress_struct *cinfo);
+/* A row of CMYK, stored inverted, into RGB. */
+void jpeg_cmyk_to_rgb(const JSAMPLE *from, unsigned char *to, int64_t width);
+
 /* ------------------------------------------------------------------------------------------- segments of a file */
 
 /* Takes the segments of a file one after another. What spreads over several of them (ICC, Photoshop) is gathered here. */

@@ -9,6 +9,7 @@
  *
  * As in source_png.c every call into libjpeg that can fail goes through guarded(), and all state is in the struct. */
 #include "jpeg_common.h"
+#include "jpeg_present.h"
 #include "source.h"
 #include "status.h"
 #include <inttypes.h>
@@ -33,7 +34,8 @@ struct jpeg_source {
     bool whole;           /* several scans: all of them are read at first */
     bool lost;            /* pixels are missing or wrong */
     bool cut;             /* and that is so because the data end early */
-    int64_t missing_from; /* rows from here on have no data; they are 0 */
+    struct jpeg_counter *counter; /* where a truncated image is allowed */
+    struct jpeg_present present;  /* the others are 0 */
     char pending[300];    /* warnings, held back until it is known whether an error follows; what does not fit is cut */
     int last_warning;
     JSAMPROW cmyk; /* a row */
@@ -50,15 +52,15 @@ static const char *name_of(const struct jpeg_source *s) {
 
 /* --------------------------------------------------------------------------------------------- faults of the data */
 
-/* Called when pixels cannot be had. Returns only if that is allowed, or if they are behind the last row. */
+/* Called when pixels cannot be had. Returns only if that is allowed and some are there, or if they are behind the last row. */
 static void lose(struct jpeg_source *s, bool cut) {
     bool behind = s->started && !s->whole && s->cinfo.output_scanline >= s->cinfo.output_height;
     if (s->lost || behind) return;
     s->lost = true;
     s->cut = cut;
     if (!cut || !s->base.options.allow_truncated || !s->started) s->errors.base.error_exit((j_common_ptr)&s->cinfo);
-    /* The row of blocks at hand has something, the next ones have nothing. In a file of several scans every row may. */
-    if (!s->whole) s->missing_from = ((int64_t)s->cinfo.input_iMCU_row + 1) * s->cinfo.max_v_samp_factor * DCTSIZE;
+    jpeg_present_find(&s->present, &s->cinfo, s->counter, s->whole);
+    if (jpeg_present_columns(&s->present, 0) == 0) s->errors.base.error_exit((j_common_ptr)&s->cinfo);
 }
 
 static void on_message(j_common_ptr cinfo, int level) {
@@ -141,6 +143,7 @@ static boolean fill_buffer(j_decompress_ptr cinfo) {
         /* The arithmetic decoder takes the end of the data for zeros that the encoder left out. */
         if (cinfo->arith_code && s->started && cinfo->unread_marker == 0) lose(s, true);
     }
+    if (s->counter && !s->ended_early) jpeg_counter_feed(s->counter, s->buffer, size);
     s->manager.next_input_byte = s->buffer;
     s->manager.bytes_in_buffer = size;
     return TRUE;
@@ -191,23 +194,24 @@ static void read_header(struct jpeg_source *s) {
     s->header_done = true;
 }
 
-/* Whether nothing is missing, although the end marker is: every component has come, with all bits of all coefficients. */
-static bool complete(const struct jpeg_source *s) {
-    for (int i = 0; i < s->cinfo.num_components; i++) {
-        if (!s->cinfo.comp_info[i].quant_table) return false;
-        for (int k = 0; s->cinfo.coef_bits && k < DCTSIZE2; k++)
-            if (s->cinfo.coef_bits[i][k] != 0) return false;
-    }
-    return true;
+/* From here on all bytes of the scan are counted. */
+static void start_counter(struct jpeg_source *s) {
+    if (!s->base.options.allow_truncated) return;
+    s->counter = malloc(sizeof *s->counter);
+    if (!s->counter) ERREXIT1(&s->cinfo, JERR_OUT_OF_MEMORY, 0);
+    jpeg_counter_start(s->counter, &s->cinfo);
+    jpeg_counter_feed(s->counter, s->manager.next_input_byte, s->manager.bytes_in_buffer);
 }
 
 static void start(struct jpeg_source *s) {
+    /* A file of one scan without tables has those of the standard from here on; one of several scans is read to its end here. */
+    if (s->whole && !s->started) start_counter(s);
     s->started = true;
     jpeg_start_decompress(&s->cinfo);
-    if (!s->whole) return;
-    if (s->ended_early && !complete(s)) lose(s, true);
+    if (!s->whole) start_counter(s);
+    if (s->whole && s->ended_early && !jpeg_complete(&s->cinfo)) lose(s, true);
     /* The tables of a component are taken when its first scan comes. */
-    for (int i = 0; i < s->cinfo.num_components; i++) {
+    for (int i = 0; i < s->cinfo.num_components && s->whole; i++) {
         if (s->lost || s->cinfo.comp_info[i].quant_table) continue;
         snprintf(s->errors.reason, sizeof s->errors.reason, "component %d has no data", i + 1);
         longjmp(s->errors.jump, 1);
@@ -257,10 +261,11 @@ static imgpipe_status check_memory(struct jpeg_source *s, imgpipe_error *error) 
 }
 
 static void tell_lost(const struct jpeg_source *s) {
+    int64_t rows = jpeg_present_rows(&s->present);
     if (!s->lost) return;
-    if (s->missing_from < s->base.info.height)
+    if (rows < s->base.info.height)
         log_line(s->base.options.log, IMGPIPE_LOG_WARNING,
-                 "'%s': truncated: the rows from %" PRId64 " of %" PRId64 " on are missing and 0", name_of(s), s->missing_from,
+                 "'%s': truncated: %" PRId64 " of %" PRId64 " rows are whole; what is missing is 0", name_of(s), rows,
                  s->base.info.height);
     else
         log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': truncated: a part of the image is missing, or coarse",
@@ -284,9 +289,9 @@ static imgpipe_status open_image(struct jpeg_source *s, imgpipe_error *error) {
     s->base.storage.subsampling = jpeg_subsampling(c);
     c->dct_method = JDCT_ISLOW;
     c->do_fancy_upsampling = TRUE;
-    s->missing_from = s->base.info.height;
+    jpeg_present_all(&s->present, c);
     bool done = guarded(s, start);
-    if (!done && s->whole && s->ended_early && s->base.options.allow_truncated && c->input_scan_number > 0) {
+    if (!done && s->whole && s->ended_early && !s->lost && s->base.options.allow_truncated && c->input_scan_number > 0) {
         /* The end came in the tables between two scans. Past them libjpeg finds an end marker, and is content. */
         s->failed = false;
         s->lost = s->cut = true;
@@ -302,26 +307,19 @@ static imgpipe_status open_image(struct jpeg_source *s, imgpipe_error *error) {
 
 /* -------------------------------------------------------------------------------------------------------- rows */
 
-static void cmyk_to_rgb(const JSAMPLE *from, unsigned char *to, int64_t width) {
-    for (int64_t x = 0; x < width; x++, from += 4, to += 3) {
-        for (int i = 0; i < 3; i++) {
-            unsigned product = (unsigned)from[i] * from[3] + 128;
-            to[i] = (unsigned char)((product + (product >> 8)) >> 8); /* divided by 255, rounded */
-        }
-    }
-}
-
 static void read_rows(struct jpeg_source *s) {
     struct jpeg_decompress_struct *c = &s->cinfo;
-    size_t row_bytes = (size_t)s->base.info.width * (size_t)s->base.info.format.channels;
+    size_t pixel = (size_t)s->base.info.format.channels;
     for (int i = 0; i < s->count; i++) {
+        int64_t y = s->base.next_row + i;
         JSAMPROW row = s->cmyk ? s->cmyk : s->rows[i];
-        if (s->base.next_row + i >= s->missing_from)
-            memset(s->rows[i], 0, row_bytes);
-        else if (jpeg_read_scanlines(c, &row, 1) != 1)
-            ERREXIT(c, JERR_CANT_SUSPEND);
-        else if (s->cmyk)
-            cmyk_to_rgb(s->cmyk, s->rows[i], s->base.info.width);
+        if (jpeg_present_columns(&s->present, y) > 0) {
+            if (jpeg_read_scanlines(c, &row, 1) != 1) ERREXIT(c, JERR_CANT_SUSPEND);
+            if (s->cmyk) jpeg_cmyk_to_rgb(s->cmyk, s->rows[i], s->base.info.width);
+        }
+        /* The row just read may have shown where the data end. */
+        int64_t there = jpeg_present_columns(&s->present, y);
+        memset((unsigned char *)s->rows[i] + (size_t)there * pixel, 0, (size_t)(s->base.info.width - there) * pixel);
     }
 }
 
@@ -359,6 +357,7 @@ static void jpeg_source_close(struct source *source) {
     jpeg_destroy_decompress(&s->cinfo);
     jpeg_segments_free(&s->segments);
     free(s->cmyk);
+    free(s->counter);
     free(s);
 }
 

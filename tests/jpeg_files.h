@@ -21,6 +21,7 @@ static const struct recipe {
     int width, height;
     bool progressive, separate, arithmetic, optimised, bare; /* one scan a component; without JFIF and Adobe markers */
     int restart;                                             /* rows of blocks */
+    int interval;                                            /* or blocks */
     int subsampling;                                         /* what struct storage should say */
 } recipes[] = {
     {"gray", JCS_GRAYSCALE, JCS_GRAYSCALE, 1, 1, 1, 33, 25, .subsampling = 0},
@@ -35,6 +36,8 @@ static const struct recipe {
     {"optimised", JCS_RGB, JCS_YCbCr, 3, 2, 2, 64, 40, .optimised = true, .subsampling = 420},
     {"restarts", JCS_RGB, JCS_YCbCr, 3, 2, 2, 40, 80, .restart = 1, .subsampling = 420},
     {"gray restarts", JCS_GRAYSCALE, JCS_GRAYSCALE, 1, 1, 1, 17, 40, .restart = 2},
+    {"restart intervals", JCS_RGB, JCS_YCbCr, 3, 2, 1, 75, 20, .interval = 2, .subsampling = 422},
+    {"gray 2 x 2", JCS_GRAYSCALE, JCS_GRAYSCALE, 1, 2, 2, 33, 25, .interval = 3},
     {"progressive", JCS_RGB, JCS_YCbCr, 3, 2, 2, 40, 33, .progressive = true, .subsampling = 420},
     {"gray progressive", JCS_GRAYSCALE, JCS_GRAYSCALE, 1, 1, 1, 40, 33, .progressive = true},
     {"progressive restarts", JCS_RGB, JCS_YCbCr, 3, 1, 1, 40, 33, .progressive = true, .restart = 1, .subsampling = 444},
@@ -43,6 +46,7 @@ static const struct recipe {
     {"CMYK without Adobe", JCS_CMYK, JCS_CMYK, 4, 1, 1, 20, 20, .bare = true},
     {"YCCK", JCS_CMYK, JCS_YCCK, 4, 2, 2, 21, 20, .restart = 0},
     {"YCCK progressive", JCS_CMYK, JCS_YCCK, 4, 2, 1, 21, 20, .progressive = true},
+    {"narrow", JCS_RGB, JCS_YCbCr, 3, 2, 2, 4, 40, .subsampling = 420},
     {"two components", JCS_UNKNOWN, JCS_UNKNOWN, 2, 1, 1, 19, 18, .restart = 0},
     {"one pixel", JCS_RGB, JCS_YCbCr, 3, 2, 2, 1, 1, .subsampling = 420},
     {"a column", JCS_RGB, JCS_YCbCr, 3, 2, 2, 1, 90, .subsampling = 420},
@@ -54,7 +58,7 @@ static const struct recipe {
 };
 enum { RECIPES = sizeof recipes / sizeof *recipes };
 
-static const struct recipe *recipe_named(const char *name) {
+static inline const struct recipe *recipe_named(const char *name) {
     for (int i = 0; i < RECIPES; i++)
         if (!strcmp(recipes[i].name, name)) return &recipes[i];
     abort();
@@ -92,6 +96,7 @@ static struct bytes make_jpeg(const struct recipe *r, int quality, void (*segmen
     c.arith_code = r->arithmetic;
     c.optimize_coding = r->optimised;
     c.restart_in_rows = r->restart;
+    if (r->interval) c.restart_interval = (unsigned)r->interval;
     jpeg_start_compress(&c, TRUE);
     if (segments) segments(&c);
     for (int y = 0; y < r->height; y++) {
@@ -106,6 +111,20 @@ static struct bytes make_jpeg(const struct recipe *r, int quality, void (*segmen
     memcpy(file.data, memory, size);
     free(memory);
     return file;
+}
+
+/* Offset of the first segment of that kind in the header, or of the image data's end (JPEG_EOI). */
+static inline size_t find_marker(const struct bytes *file, int marker) {
+    if (marker == JPEG_EOI) return file->size - 2;
+    for (size_t at = 2; at + 4 < file->size; at += 2 + (size_t)(file->data[at + 2] << 8 | file->data[at + 3]))
+        if (file->data[at] == 0xff && file->data[at + 1] == marker) return at;
+    abort();
+}
+
+/* Where the image data begin. */
+static inline size_t find_data(const struct bytes *file) {
+    size_t at = find_marker(file, 0xda);
+    return at + 2 + (size_t)(file->data[at + 2] << 8 | file->data[at + 3]);
 }
 
 /* --------------------------------------------------------------------------------------- counting and reading */

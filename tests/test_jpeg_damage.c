@@ -1,4 +1,4 @@
-/* JPEG files that are cut, changed, or of a kind that is not supported: what is refused, with which words, and what is read. */
+/* JPEG files that are changed, or of a kind that is not supported: what is refused, with which words, and what is read. */
 #include "jpeg_files.h"
 
 /* What must be refused, and the word that says why. */
@@ -8,20 +8,6 @@ static void expect_refusal(const char *what, const struct bytes *file, const str
     check(status != IMGPIPE_OK && strstr(error.message, word), "%s: status %d, '%s' instead of '%s'", what, status, error.message,
           word);
     free(image.pixels);
-}
-
-/* Offset of the first segment of that kind in the header, or of the image data's end (JPEG_EOI). */
-static size_t find_marker(const struct bytes *file, int marker) {
-    if (marker == JPEG_EOI) return file->size - 2;
-    for (size_t at = 2; at + 4 < file->size; at += 2 + (size_t)(file->data[at + 2] << 8 | file->data[at + 3]))
-        if (file->data[at] == 0xff && file->data[at + 1] == marker) return at;
-    abort();
-}
-
-/* Where the image data begin. */
-static size_t find_data(const struct bytes *file) {
-    size_t at = find_marker(file, 0xda);
-    return at + 2 + (size_t)(file->data[at + 2] << 8 | file->data[at + 3]);
 }
 
 /* The file with `size` bytes more, or fewer, at `at`; new ones are `value`. */
@@ -34,61 +20,7 @@ static struct bytes resized(const struct bytes *file, size_t at, ptrdiff_t by, i
     return out;
 }
 
-/* --------------------------------------------------------------------------------------------------- truncation */
-
-/* What is there must be right, and what is not must be 0. */
-static void check_partial(const struct recipe *r, size_t size, const imgpipe_image *whole, const imgpipe_image *part) {
-    const char *said = strstr(last_message, "the rows from ");
-    if (r->progressive || r->separate) {
-        check(said == NULL, "%s, %zu bytes: %s", r->name, size, last_message);
-        return;
-    }
-    int64_t from = said ? atoll(said + 14) : part->info.height, block = 8 * r->y;
-    for (int64_t y = 0; y < part->info.height; y++) {
-        const unsigned char *a = (unsigned char *)whole->pixels + y * whole->stride,
-                            *b = (unsigned char *)part->pixels + y * part->stride;
-        bool right = true;
-        for (ptrdiff_t i = 0; i < part->stride && y >= from; i++) right &= b[i] == 0;
-        /* The row of blocks that is cut, and the last row before it, which is smoothed into that. */
-        if (y < from / block * block - block - 1 && said) right &= memcmp(a, b, (size_t)part->stride) == 0;
-        if (!check(right, "%s, %zu bytes: row %d", r->name, size, (int)y)) return;
-    }
-}
-
-static void test_truncation(void) {
-    struct source_options allow = plain;
-    allow.allow_truncated = true;
-    for (int i = 0; i < RECIPES; i++) {
-        const struct recipe *r = &recipes[i];
-        struct bytes file = make_jpeg(r, 60, NULL);
-        imgpipe_image whole, image;
-        size_t data = find_data(&file);
-        check(!read_ours(&file, &plain, true, &whole, NULL), "%s: %s", r->name, error.message);
-        for (size_t size = 3; size < file.size; size++) {
-            struct bytes part = {malloc(size), size};
-            memcpy(part.data, file.data, size);
-            /* Zeros at the end of arithmetic data are not written, so that they cannot be missed. */
-            if (size < file.size - 2 || r->arithmetic) {
-                imgpipe_status status = read_ours(&part, &plain, size & 1, &image, NULL);
-                if (status || size < file.size - 4)
-                    check(status && strstr(error.message, "truncated"), "%s, %zu of %zu bytes: status %d, '%s'", r->name, size,
-                          file.size, status, error.message);
-            } else if (check(!read_ours(&part, &plain, true, &image, NULL), "%s without its end: %s", r->name, error.message)) {
-                check(warnings == 1 && !memcmp(image.pixels, whole.pixels, (size_t)whole.stride * (size_t)whole.info.height),
-                      "%s without its end: %d warnings, or pixels differ", r->name, warnings);
-            }
-            free(image.pixels);
-            imgpipe_status status = read_ours(&part, &allow, size & 1, &image, NULL);
-            check(size < data ? status != IMGPIPE_OK : status == IMGPIPE_OK && warnings == 1, "%s, %zu bytes, allowed: %d, %s",
-                  r->name, size, warnings, error.message);
-            if (!status) check_partial(r, size, &whole, &image);
-            free(image.pixels);
-            free(part.data);
-        }
-        free(whole.pixels);
-        free(file.data);
-    }
-}
+/* ------------------------------------------------------------------------------------------------------- damage */
 
 static void test_mutations(void) {
     unsigned random = 1;
@@ -172,8 +104,6 @@ static void test_limits(void) {
     free(file.data);
 }
 
-/* ------------------------------------------------------------------------------------------------------- damage */
-
 static void test_damage(void) {
     struct source_options allow = plain;
     allow.allow_truncated = true;
@@ -223,7 +153,6 @@ static void test_damage(void) {
 }
 
 int main(void) {
-    test_truncation();
     test_mutations();
     test_unsupported();
     test_limits();
