@@ -319,7 +319,11 @@ static imgpipe_status read_chain(const struct parser *p) {
     struct chain_range all = {0, p->lex.count}, trimmed = chain_lex_trim(&p->lex, all);
     if (trimmed.from == trimmed.to) return IMGPIPE_OK;
     size_t stages = 1;
-    for (int i = 0; i < p->lex.count; i++) stages += p->lex.text[i] == ',' && !p->lex.literal[i];
+    for (int i = 0; i < p->lex.count; i++) {
+        stages += p->lex.text[i] == ',' && !p->lex.literal[i];
+        if (stages > CHAIN_STAGES_MOST)
+            return fail(p, (struct chain_range){i, i + 1}, "chain: there are more than %d stages; filter in several runs", CHAIN_STAGES_MOST);
+    }
     p->chain->stages = calloc(stages, sizeof *p->chain->stages);
     if (!p->chain->stages) return out_of_memory(p);
     for (struct chain_range range = {0, 0}; range.from <= p->lex.count; range.from = range.to + 1) {

@@ -21,6 +21,9 @@ struct chain_stage {
     int name_length;
 };
 
+/* Far more than anybody writes by hand; what time and memory a plan takes grows with the square of it. */
+#define CHAIN_STAGES_MOST 1000
+
 struct imgpipe_chain {
     struct imgpipe_registry *registry; /* whose filters the stages are; kept, or NULL: those of the build */
     char *text;             /* what was parsed, which places refer to */

@@ -320,6 +320,17 @@ static void test_noise(void) {
     memset(huge, '\'', 3000000);
     huge[3000000] = 0;
     check(imgpipe_chain_parse(huge, &(imgpipe_chain *){NULL}, NULL) == IMGPIPE_ERROR_ARGUMENT, "3 MB of quotes", "is accepted");
+    /* A thousand stages, and no more. */
+    for (int i = 0; i < 1000; i++) memcpy(huge + 7 * i, ",invert", 7);
+    huge[7000] = 0;
+    imgpipe_error error = {0};
+    imgpipe_chain *chain;
+    check(imgpipe_chain_parse(huge + 1, &chain, &error) == IMGPIPE_OK, "1000 stages", error.message);
+    check(chain && imgpipe_chain_add(chain, "invert", &error) == IMGPIPE_ERROR_ARGUMENT, "a stage is added to 1000", "is accepted");
+    imgpipe_chain_free(&chain);
+    memcpy(huge + 7000, ",invert", 8);
+    bool refused = imgpipe_chain_parse(huge + 1, &chain, &error) == IMGPIPE_ERROR_ARGUMENT && strstr(error.message, "more than 1000 stages");
+    check(refused && error.place == 6999 && error.length == 1, "1001 stages", error.message);
     free(huge);
 }
 
