@@ -17,8 +17,12 @@ int batch_graver(int a, int b) {
 /* ------------------------------------------------------------------------------------------------ contexts */
 
 static void log_message(void *user, imgpipe_log_level level, const char *message) {
-    const struct lane *lane = user;
-    console_log_about(lane->batch->console, level, message, lane->job ? lane->job->in : NULL);
+    struct lane *lane = user;
+    struct subject subject = work_subject(lane);
+    if (lane->job)
+        notices_take(&lane->notices, lane->batch->console, level, message, &subject);
+    else
+        console_log_about(lane->batch->console, level, message, &subject);
 }
 
 static void show_progress(void *user, double done) {
@@ -105,7 +109,7 @@ static int run_lanes(struct batch *batch, int count) {
     struct lane *lanes = calloc((size_t)count, sizeof *lanes);
     int opened = 0, started = 0, status = lanes ? EXIT_DONE : EXIT_SOME_FAILED;
     for (; lanes && opened < count && !status; opened++) {
-        lanes[opened] = (struct lane){.batch = batch, .shared = true};
+        lanes[opened] = (struct lane){.batch = batch, .shared = true, .notices = {.lock = PTHREAD_MUTEX_INITIALIZER}};
         status = open_context(&lanes[opened], 1, opened, count, batch->queued);
         if (status && opened > 0) status = EXIT_DONE, count = opened; /* fewer do the same work */
     }
@@ -126,7 +130,7 @@ static int run_lanes(struct batch *batch, int count) {
 /* ----------------------------------------------------------------------------------------------- one by one */
 
 static int run_alone(struct batch *batch, struct job **jobs, int64_t count) {
-    struct lane lane = {.batch = batch, .progress = !batch->many};
+    struct lane lane = {.batch = batch, .progress = !batch->many, .notices = {.lock = PTHREAD_MUTEX_INITIALIZER}};
     int status = count ? open_context(&lane, (int)batch->options->threads, 0, 1, 1) : EXIT_DONE;
     for (int64_t i = 0; i < count && !status; i++) {
         pthread_mutex_lock(&batch->lock);
@@ -232,12 +236,14 @@ int batch_run(struct batch *batch) {
     bool enough = fill_queue(batch);
     if (!enough) console_error(batch->console, "no memory for a queue of %lld inputs; free some, or use --shard", (long long)batch->jobs->count);
     progress_begin(batch->console, batch->options->progress, batch->many ? "" : batch->jobs->list[0].in);
-    int status = enough ? run_all(batch) : EXIT_SOME_FAILED;
+    int status = !enough ? EXIT_SOME_FAILED : batch->stop ? EXIT_DONE : run_all(batch);
     if (!batch->options->fail_fast) tell_decided(batch);
     progress_end(batch->console);
     batch->status = batch_graver(status, batch->status);
     if (signals_caught()) batch->status = EXIT_SIGNAL + signals_caught();
     if (batch->many) batch->totals.sum.seconds.total = console_now() - batch->began;
+    for (int64_t i = 0; i < batch->jobs->count; i++)
+        if (batch->jobs->list[i].status == JOB_TODO) work_report_rest(batch, &batch->jobs->list[i]);
     if (batch->report) {
         if (!batch->header_written)
             report_header(batch->report, batch->text->text, batch->options->device ? batch->options->device : "auto");

@@ -6,6 +6,7 @@
 #include "console.h"
 #include "exit_status.h"
 #include "merge.h"
+#include "notices.h"
 #include "options.h"
 #include "records.h"
 #include "report.h"
@@ -50,6 +51,7 @@ struct lane {
     bool shared;                /* one of several: with more memory, alone, an image may still succeed */
     bool progress;              /* of the image itself is shown */
     struct merge_image *found;  /* the histogram of the image at work; NULL: nobody wants it */
+    struct notices notices;     /* about the image at work */
     pthread_t thread;
 };
 
@@ -63,6 +65,10 @@ int batch_graver(int a, int b);
 bool work_do(struct lane *lane, struct job *job);
 /* Tells of a job that was decided without running it: kept, skipped, ignored, failed. The lock need not be held. */
 void work_tell(struct batch *batch, struct job *job);
+/* Whom the lane's messages are about. */
+struct subject work_subject(const struct lane *lane);
+/* Puts a job that was not reached into the report. */
+void work_report_rest(struct batch *batch, const struct job *job);
 /* Ends the run with this status: nothing is begun any more. */
 void work_stop(struct batch *batch, int status);
 #endif

@@ -52,11 +52,12 @@ void console_clear_line(struct console *console) {
 
 /* One line on standard error, in one write where possible. */
 static void print_line(struct console *console, const char *label, const char *message) {
-    char text[2048];
+    char text[2048], shown[2048];
     console_escape(text, sizeof text, message);
+    console_escape(shown, sizeof shown, label);
     console_clear_line(console);
     const char *on = console->color ? "\x1b[1m" : "", *off = console->color ? "\x1b[0m" : "";
-    fprintf(stderr, "%simgpipe:%s %s%s\n", on, off, label, text);
+    fprintf(stderr, "%simgpipe:%s %s%s\n", on, off, shown, text);
     fflush(stderr);
 }
 
@@ -82,11 +83,19 @@ static int64_t count_notice(struct console *console, const char *message) {
     return 1;
 }
 
-/* The message with `about` left out where it stands in quotes. */
-static void without_name(char buf[1100], const char *message, const char *about) {
+/* What follows `name: ` or `'name': ` at the beginning of the message, or the message. */
+static const char *behind_name(const char *message, const char *name) {
+    size_t length = name ? strlen(name) : 0, quote = message[0] == '\'';
+    if (!length || strncmp(message + quote, name, length) != 0 || (quote && message[1 + length] != '\'')) return message;
+    const char *end = message + length + 2 * quote;
+    return strncmp(end, ": ", 2) == 0 ? end + 2 : message;
+}
+
+/* The message with the name left out where it stands in quotes. */
+static void without_name(char buf[1100], const char *message, const char *name) {
     char quoted[1100];
-    snprintf(quoted, sizeof quoted, "'%s'", about ? about : "");
-    const char *at = about ? strstr(message, quoted) : NULL;
+    snprintf(quoted, sizeof quoted, "'%s'", name ? name : "");
+    const char *at = name ? strstr(message, quoted) : NULL;
     if (at)
         snprintf(buf, 1100, "%.*sa file%s", (int)(at - message), message, at + strlen(quoted));
     else
@@ -94,18 +103,20 @@ static void without_name(char buf[1100], const char *message, const char *about)
 }
 
 void console_log(struct console *console, imgpipe_log_level level, const char *message) {
-    console_log_about(console, level, message, NULL);
+    console_log_about(console, level, message, &(struct subject){.in = NULL});
 }
 
-void console_log_about(struct console *console, imgpipe_log_level level, const char *message, const char *about) {
-    char general[1100];
+void console_log_about(struct console *console, imgpipe_log_level level, const char *message, const struct subject *subject) {
+    char general[1100], label[1100] = "";
     if (level == IMGPIPE_LOG_DETAIL && !console->verbose) return;
     if (level != IMGPIPE_LOG_ERROR && console->quiet) return;
+    const char *text = subject->many && subject->in ? behind_name(behind_name(message, subject->in), subject->out) : message;
+    if (subject->many && subject->in) snprintf(label, sizeof label - 16, "'%s': ", subject->in);
+    if (level == IMGPIPE_LOG_WARNING) strcat(label, "warning: ");
     pthread_mutex_lock(&console->lock);
-    without_name(general, message, about);
+    without_name(general, text, subject->in);
     bool counts = level == IMGPIPE_LOG_WARNING || level == IMGPIPE_LOG_NOTICE;
-    if (!counts || count_notice(console, general) <= SHOWN_TIMES)
-        print_line(console, level == IMGPIPE_LOG_WARNING ? "warning: " : "", message);
+    if (!counts || count_notice(console, general) <= SHOWN_TIMES) print_line(console, label, text);
     pthread_mutex_unlock(&console->lock);
 }
 
@@ -115,7 +126,8 @@ void console_end(struct console *console) {
     for (int i = 0; i < console->notice_count; i++) {
         struct notice *notice = &console->notices[i];
         char label[64];
-        snprintf(label, sizeof label, "%lld more times: ", (long long)notice->count - SHOWN_TIMES);
+        snprintf(label, sizeof label, "%lld more time%s: ", (long long)notice->count - SHOWN_TIMES,
+                 notice->count == SHOWN_TIMES + 1 ? "" : "s");
         if (notice->count > SHOWN_TIMES) print_line(console, label, notice->text);
         free(notice->text);
     }

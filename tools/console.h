@@ -36,8 +36,13 @@ void console_end(struct console *console);
 void console_error(struct console *console, const char *format, ...) IMGPIPE_PRINTF(2, 3);
 /* A message of the library; the same one is shown three times, then counted. */
 void console_log(struct console *console, imgpipe_log_level level, const char *message);
-/* The same about one of many files: messages that differ only in its name count as the same. `about` may be NULL. */
-void console_log_about(struct console *console, imgpipe_log_level level, const char *message, const char *about);
+/* What a message is about; the names may be NULL. `many`: one of many images, so that the message must say which. */
+struct subject {
+    const char *in, *out;
+    bool many;
+};
+/* The same about an image: messages that differ only in its names count as the same. */
+void console_log_about(struct console *console, imgpipe_log_level level, const char *message, const struct subject *subject);
 
 /* The end of what goes to standard output: 0, or 4 with the fault told, unless nobody reads it any more. */
 int console_flush_output(struct console *console);

@@ -1,4 +1,5 @@
 #include "folder.h"
+#include "atomic_file.h"
 #include "conflicts.h"
 #include "inputs.h"
 #include "names.h"
@@ -9,6 +10,7 @@
 #include "summary.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +93,8 @@ static void decide(struct plan *plan, const imgpipe_chain *chain) {
         bool resumes = o->resume && o->overwrite == OVERWRITE_DEFAULT;
         if (o->resume && records_hold(plan->records, job, &st) && !is_data_missing(plan, chain, job))
             job->status = JOB_SKIPPED;
+        else if (o->overwrite == OVERWRITE_OLDER && !older)
+            job->status = JOB_SKIPPED, job->current = true;
         else if (!job->in_place && o->overwrite != OVERWRITE_ALWAYS && !older && !resumes)
             job->status = JOB_KEPT;
     }
@@ -127,6 +131,7 @@ static void count_all(struct plan *plan, struct batch *batch) {
     batch->totals.sum = imgpipe_report_default();
     for (int64_t i = 0; i < plan->jobs.count; i++) {
         if (plan->jobs.list[i].status != JOB_IGNORED) batch->totals.wanted++;
+        if (plan->jobs.list[i].current) batch->totals.current++;
         if (plan->options->dry_run) batch->totals.count[plan->jobs.list[i].status]++;
     }
 }
@@ -147,28 +152,42 @@ static bool has_work(const struct plan *plan) {
     return false;
 }
 
+/* Makes OUT, and looks whether it can be written into, before every single image fails for that. */
+static int open_out(const struct plan *plan) {
+    const char *out = plan->roles->out;
+    char path[4200];
+    struct stat st;
+    int fault = path_make_folder(out);
+    if (fault) {
+        console_error(plan->console, "cannot make the folder '%s': %s; name another place", out, strerror(fault));
+        return EXIT_OUTPUT;
+    }
+    snprintf(path, sizeof path, "%s/.imgpipe-probe", out);
+    fault = atomic_probe(path);
+    if (fault) {
+        console_error(plan->console, "cannot write into the folder '%s': %s; ask for the right to write there, or name another place", out,
+                      strerror(fault));
+        return EXIT_OUTPUT;
+    }
+    snprintf(path, sizeof path, "%s/.imgpipe", out);
+    if (stat(path, &st) != 0 || S_ISDIR(st.st_mode)) return EXIT_DONE;
+    console_error(plan->console, "'%s' is no folder, and it is noted there what is done; remove it, or give it another name", path);
+    return EXIT_OUTPUT;
+}
+
 static int execute(struct plan *plan, struct batch *batch) {
     const struct options *o = plan->options;
     int status = report_open(o, plan->console, &plan->jobs, &batch->report);
     if (status) return status;
     FILE *report = batch->report;
     struct merge merge = {0};
-    if (o->merge_hist) {
-        status = merge_begin(&merge, o, plan->console, &plan->jobs);
-        if (status) {
-            report_close(o, plan->console, report);
-            return status;
-        }
-        batch->merge = &merge;
-    }
-    int fault = plan->roles->out && has_work(plan) ? path_make_folder(plan->roles->out) : 0;
-    if (fault) {
-        console_error(plan->console, "cannot make the folder '%s': %s; name another place", plan->roles->out, strerror(fault));
-        report_close(o, plan->console, report);
-        return EXIT_OUTPUT;
-    }
+    if (o->merge_hist) status = merge_begin(&merge, o, plan->console, &plan->jobs);
+    if (!status && plan->roles->out && has_work(plan)) status = open_out(plan);
+    batch->merge = o->merge_hist && !status ? &merge : NULL;
+    batch->status = status;
+    batch->stop = status != EXIT_DONE; /* the report still says of each image that it was not done */
     status = batch_run(batch);
-    if (o->merge_hist) status = batch_graver(status, merge_end(&merge, &batch->totals, &plan->shard));
+    if (batch->merge) status = batch_graver(status, merge_end(&merge, &batch->totals, &plan->shard));
     return batch_graver(status, report_close(o, plan->console, report));
 }
 

@@ -125,22 +125,44 @@ bool hist_sum_read(const char *text, size_t length, struct hist_sum *sum, char m
 
 /* ------------------------------------------------------------------------------------------------- adding */
 
-static void describe(const struct hist_sum *sum, char *text, size_t size) {
-    int at = snprintf(text, size, "%s, %s", sum->type, sum->names[0]);
-    for (int c = 1; c < sum->channels; c++) at += snprintf(text + at, size - (size_t)at, " %s", sum->names[c]);
-    snprintf(text + at, size - (size_t)at, ", %" PRIu64 " bin%s from %s to %s", sum->bins, sum->bins == 1 ? "" : "s", sum->min,
-             sum->max);
+static bool same_names(const struct hist_sum *a, const struct hist_sum *b) {
+    bool same = a->channels == b->channels;
+    for (int c = 0; same && c < a->channels; c++) same = strcmp(a->names[c], b->names[c]) == 0;
+    return same;
+}
+
+static bool same_bins(const struct hist_sum *a, const struct hist_sum *b) {
+    return a->bins == b->bins && strtod(a->min, NULL) == strtod(b->min, NULL) && strtod(a->max, NULL) == strtod(b->max, NULL);
+}
+
+static bool has_alpha(const struct hist_sum *sum) {
+    return strcmp(sum->names[sum->channels - 1], "alpha") == 0;
+}
+
+/* What makes images alike whose histograms are not. */
+static const char *advice(const struct hist_sum *a, const struct hist_sum *b) {
+    bool both = strcmp(a->type, b->type) == 0, real = strcmp(a->type, "f32") == 0 || strcmp(b->type, "f32") == 0;
+    if (has_alpha(a) != has_alpha(b)) return "do images with alpha in a run of their own (--include, --exclude, --files-from)";
+    if (!same_names(a, b)) return both ? "put the stage gray before hist" : "put the stage gray before hist, and add --depth 16 (f32 if one is f32)";
+    if (real) return both ? "say the same hist=bins=...:min=...:max=... for all" : "add --depth f32, and say hist=min=...:max=...";
+    return both ? "use the same bins, min and max for all" : "add --depth 16";
+}
+
+static void describe(const struct hist_sum *sum, bool bins, char *text, size_t size) {
+    int at = snprintf(text, size, "%s", sum->type);
+    for (int c = 0; c < sum->channels; c++) at += snprintf(text + at, size - (size_t)at, " %s", sum->names[c]);
+    if (bins)
+        snprintf(text + at, size - (size_t)at, " in %" PRIu64 " bin%s from %s to %s", sum->bins, sum->bins == 1 ? "" : "s", sum->min, sum->max);
 }
 
 static bool agree(const struct hist_sum *a, const struct hist_sum *b, char message[HIST_SUM_MESSAGE]) {
-    char text[2][240];
-    bool same = strcmp(a->type, b->type) == 0 && a->channels == b->channels && a->bins == b->bins &&
-                strtod(a->min, NULL) == strtod(b->min, NULL) && strtod(a->max, NULL) == strtod(b->max, NULL);
-    for (int c = 0; same && c < a->channels; c++) same = strcmp(a->names[c], b->names[c]) == 0;
-    if (same || !a->channels || !b->channels) return true;
-    describe(a, text[0], sizeof text[0]);
-    describe(b, text[1], sizeof text[1]);
-    return SAY("it has %s, and those before %s", text[1], text[0]);
+    char text[2][240], first[204] = "what came before";
+    bool alike = strcmp(a->type, b->type) == 0 && same_names(a, b);
+    if ((alike && same_bins(a, b)) || !a->channels || !b->channels) return true;
+    describe(a, alike, text[0], sizeof text[0]);
+    describe(b, alike, text[1], sizeof text[1]);
+    if (a->first[0]) snprintf(first, sizeof first, "'%s'", a->first);
+    return SAY("it is %.120s, but %.140s is %.120s; %s", text[1], first, text[0], advice(a, b));
 }
 
 static bool parts_agree(const struct hist_sum *a, const struct hist_sum *b, char message[HIST_SUM_MESSAGE]) {
@@ -186,6 +208,7 @@ static bool take_shape(struct hist_sum *into, const struct hist_sum *from) {
     memcpy(into->names, from->names, sizeof into->names);
     memcpy(into->min, from->min, sizeof into->min);
     memcpy(into->max, from->max, sizeof into->max);
+    memcpy(into->first, from->first, sizeof into->first);
     return true;
 }
 

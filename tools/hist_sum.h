@@ -17,13 +17,14 @@ struct hist_sum {
     char names[HIST_CHANNELS][16];
     uint64_t bins;
     char min[32], max[32]; /* as they are written */
+    char first[200];       /* the file that this is of, or the first of several, for messages; may be empty */
     /* ---- the sum */
     uint64_t *counts; /* [channel][bins] */
     uint64_t below[HIST_CHANNELS], above[HIST_CHANNELS], nan[HIST_CHANNELS], pixels;
     /* ---- of what */
     uint64_t images;  /* that are in it */
     uint64_t failed;  /* images of the run that are not, because they failed */
-    uint64_t missing; /* or because they were kept, or not reached */
+    uint64_t missing; /* or because they were kept, were up to date, or were not reached */
     uint64_t shards;  /* the run had so many parts; 0: it had none, or all are in it */
     uint64_t *parts;  /* those that are in it, ascending, from 1 */
     uint64_t part_count;

@@ -38,6 +38,7 @@ static int run_image(const struct options *o, struct console *console, const str
     }
     job->format = target->format;
     if (target->kept) job->status = JOB_KEPT;
+    if (target->current) job->status = JOB_SKIPPED;
     job_look(job);
     struct batch batch = {.options = o, .console = console, .chain = chain, .text = text, .jobs = &jobs, .local = -1};
     batch.totals.wanted = batch.totals.images = 1;
@@ -65,13 +66,17 @@ static int run_image(const struct options *o, struct console *console, const str
 static int run_target(const struct options *o, struct console *console, const struct target *target, const imgpipe_chain *chain,
                       const struct chain_text *text) {
     char message[TARGET_MESSAGE];
+    if (target->current) {
+        snprintf(message, sizeof message, "'%.200s' is no older than '%.200s': nothing to do", target->out, target->in);
+        console_log(console, IMGPIPE_LOG_NOTICE, message);
+    }
     if (o->dry_run) {
-        if (!target->kept) folder_show(o, target->in, target->out);
+        if (!target->kept && !target->current) folder_show(o, target->in, target->out);
         return target->kept ? EXIT_SOME_FAILED : console_flush_output(console);
     }
     /* A folder for an image that cannot be read would stay empty; the run says what is wrong with the image. */
     bool readable = strcmp(target->in, "-") == 0 || access(target->in, R_OK) == 0;
-    int status = readable && !target->kept ? target_make_folder(target, message) : EXIT_DONE;
+    int status = readable && !target->kept && !target->current ? target_make_folder(target, message) : EXIT_DONE;
     if (status == EXIT_DONE) return run_image(o, console, target, chain, text);
     console_error(console, "%s", message);
     return status;

@@ -24,10 +24,15 @@ static void add_named(struct walk *walk, const char *path, const char *rel) {
 }
 
 static void take_operand(struct walk *walk, const char *name) {
+    struct stat st;
+    struct job *job = NULL;
     if (path_is_folder(name))
         walk_folder(walk, name);
-    else
+    else if (*path_base(name))
         add_named(walk, name, path_base(name));
+    else /* a slash behind what is no folder */
+        job = jobs_add_failed(walk->jobs, name, name, "cannot open '%s': %s; check the name", name, strerror(stat(name, &st) != 0 ? errno : ENOTDIR));
+    if (job) job->named = true;
 }
 
 /* What matches is as good as named, as if a shell had expanded the pattern. */
@@ -64,6 +69,17 @@ static char *inner_path(const char *line) {
     return path;
 }
 
+/* Lists that come from other systems end their lines with CR LF, and may begin with a mark of the encoding. Both are parts of a name
+ * only where there is a file of that name. */
+static char *clean_line(char *line, bool first) {
+    size_t length = strlen(line);
+    struct stat st;
+    bool mark = first && strncmp(line, "\xef\xbb\xbf", 3) == 0, cr = length && line[length - 1] == '\r';
+    if ((!mark && !cr) || lstat(line, &st) == 0) return line;
+    if (cr) line[length - 1] = 0;
+    return line + (mark ? 3 : 0);
+}
+
 static void take_line(struct walk *walk, const char *line) {
     if (!*line) return;
     char *rel = inner_path(line), *path = NULL;
@@ -88,13 +104,15 @@ static int take_list(struct walk *walk) {
     size_t capacity = 0;
     ssize_t length = 0;
     int end = walk->options->null ? 0 : '\n', fault = file ? 0 : errno;
+    bool first = true;
     while (!fault && !signals_caught() && (errno = 0, length = getdelim(&line, &capacity, end, file)) > 0) {
         if (line[length - 1] == (char)end) line[--length] = 0;
         if (strlen(line) != (size_t)length) {
             console_error(walk->console, "--files-from: a name holds a zero byte; add -0, or check '%.200s'", name);
             break;
         }
-        take_line(walk, line);
+        take_line(walk, end ? clean_line(line, first) : line);
+        first = false;
     }
     if (file && ferror(file) && !signals_caught()) fault = errno ? errno : EIO;
     bool broken = !fault && length > 0 && !signals_caught();
@@ -127,8 +145,10 @@ int inputs_collect(const struct options *o, const struct roles *roles, struct co
             console_error(console, "standard input has no name for a file in a folder; name files, or run it by itself");
             failed = EXIT_USAGE;
         } else if (is_out(&walk, name)) {
-            console_error(console, "'%.200s' is both input and output, so every image would be replaced; add --in-place if that is "
-                                   "meant", name);
+            console_error(console, o->name ? "'%.200s' is both input and output, so a later run would take outputs for inputs; name another "
+                                             "OUT, or add --in-place if that is meant"
+                                           : "'%.200s' is both input and output, so every image would be replaced; add --in-place if "
+                                             "that is meant", name);
             failed = EXIT_USAGE;
         } else if (input_is_pattern(name)) {
             take_pattern(&walk, name);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *const job_status_names[JOB_STATUSES] = {"todo", "ok", "kept", "skipped", "ignored", "failed"};
+const char *const job_status_names[JOB_STATUSES] = {"not_done", "ok", "kept", "skipped", "ignored", "failed"};
 
 struct job *jobs_add(struct jobs *jobs, const char *in, const char *rel) {
     if (jobs->count == jobs->capacity) {

@@ -7,7 +7,7 @@
 #include <time.h>
 
 enum job_status { JOB_TODO, JOB_OK, JOB_KEPT, JOB_SKIPPED, JOB_IGNORED, JOB_FAILED, JOB_STATUSES };
-/* As reports say it. */
+/* As reports say it, which have those that are still to be done at the end as not done. */
 extern const char *const job_status_names[JOB_STATUSES];
 
 struct job {
@@ -27,6 +27,7 @@ struct job {
     bool in_place;      /* the output replaces the input */
     bool replace;       /* what is at the output's place */
     bool decided;       /* before any work */
+    bool current;       /* skipped because the output is no older than the input (--overwrite older) */
 };
 
 struct jobs {

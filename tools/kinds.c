@@ -59,11 +59,12 @@ bool kind_check_format(const char *format, char *message, size_t message_size) {
     return SAY("--format: '%.60s' is no kind; write one of %s", format, kinds_written(kinds));
 }
 
-const char *kind_output_extension(const char *ext, const imgpipe_codec_info *format, char buf[32]) {
-    const imgpipe_codec_info *codec = kind_of_extension(ext);
-    if (!format) return codec && codec->writes ? ext : "png";
-    if (codec == format) return ext; /* an extension that already means this kind stays as it is (.jpeg) */
-    snprintf(buf, 32, "%.*s", (int)strcspn(format->extensions, " "), format->extensions);
+const char *kind_output_extension(const char *ext, const char *format, char buf[32]) {
+    const imgpipe_codec_info *codec = kind_of_extension(ext), *kind = format ? kind_find(format) : NULL;
+    if (!kind) return codec && codec->writes ? ext : "png";
+    if (codec == kind) return ext; /* an extension that already means this kind stays as it is (.jpeg) */
+    if (strcasecmp(format, kind->name) != 0) return format;
+    snprintf(buf, 32, "%.*s", (int)strcspn(kind->extensions, " "), kind->extensions);
     return buf;
 }
 

@@ -9,9 +9,10 @@ const char *kind_extension(const char *path);
 const imgpipe_codec_info *kind_of_extension(const char *extension);
 /* By its name, or by one of its extensions: jpg. */
 const imgpipe_codec_info *kind_find(const char *name);
-/* The extension that an output gets whose input has this one (may be NULL): the same if it can be written and is what `format` (NULL:
- * any) means, else the first of the format, else png. `buf` holds it if it is no part of the arguments. */
-const char *kind_output_extension(const char *extension, const imgpipe_codec_info *format, char buf[32]);
+/* The extension that an output gets whose input has this one (may be NULL): the same if it can be written and is what --format says
+ * (NULL: nothing), else that of the format: the one that it names (ppm), or the first of its kind (pnm); else png. `buf` holds it if
+ * it is no part of the arguments. */
+const char *kind_output_extension(const char *extension, const char *format, char buf[32]);
 /* The names of all kinds that can be written. */
 const char *kinds_written(char buf[400]);
 /* Checks --format; false with `message` filled. */

@@ -56,15 +56,15 @@ bool merge_take(void *user, const imgpipe_filter *filter, const char *json, size
     return true;
 }
 
-bool merge_add(struct merge *merge, const char *in, const struct merge_image *image) {
+bool merge_add(struct merge *merge, const char *in, struct merge_image *image) {
     char message[HIST_SUM_MESSAGE];
     if (merge->misfit) return false;
     snprintf(message, sizeof message, "%s", image->misfit);
+    snprintf(image->sum.first, sizeof image->sum.first, "%s", in);
     if (!message[0] && hist_sum_add(&merge->sum, &image->sum, message)) return true;
     console_error(merge->console,
-                  "--merge-hist: the histogram of '%s' cannot be added: %s; '%s' is not written. Make the images alike (gray, "
-                  "--depth, hist=bins=...:min=...:max=...)",
-                  in, message, merge->options->merge_hist);
+                  "--merge-hist: the histogram of '%s' cannot be added, and '%s' is not written: %s", in, merge->options->merge_hist,
+                  message);
     merge->misfit = true;
     return false;
 }
@@ -90,7 +90,7 @@ int merge_end(struct merge *merge, const struct totals *totals, const struct sha
     struct hist_sum *sum = &merge->sum;
     char lacks[200];
     sum->failed = (uint64_t)totals->count[JOB_FAILED];
-    sum->missing = (uint64_t)(totals->count[JOB_KEPT] + totals->count[JOB_TODO]);
+    sum->missing = (uint64_t)(totals->count[JOB_KEPT] + totals->count[JOB_SKIPPED] + totals->count[JOB_TODO]);
     hist_sum_lacks(sum, lacks, sizeof lacks); /* that other parts are not in it is as it should be */
     bool part = !shard || hist_sum_set_part(sum, (uint64_t)shard->index + 1, (uint64_t)shard->count);
     if (!part)
@@ -137,6 +137,7 @@ static bool add_file(struct hist_sum *sum, const char *name, char message[HIST_S
     bool added = text && hist_sum_read(text, length, &one, message);
     free(text);
     if (!added) return false;
+    snprintf(one.first, sizeof one.first, "%s", name);
     added = hist_sum_add(sum, &one, message);
     hist_sum_free(&one);
     return added;

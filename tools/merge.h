@@ -29,7 +29,7 @@ int merge_begin(struct merge *merge, const struct options *options, struct conso
 bool merge_take(void *user, const imgpipe_filter *filter, const char *json, size_t length);
 /* Adds what an image has found; false if it does not agree with the others, which is told of the first time. The caller has the
  * lock of the batch. */
-bool merge_add(struct merge *merge, const char *in, const struct merge_image *image);
+bool merge_add(struct merge *merge, const char *in, struct merge_image *image);
 /* Writes the file, or not; returns the exit status of that. `totals` say what is not in it. */
 int merge_end(struct merge *merge, const struct totals *totals, const struct shard *shard);
 

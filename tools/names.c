@@ -103,7 +103,7 @@ char *name_expand(const char *template, const struct job *job, const char *ext) 
 }
 
 const char *name_extension(const struct options *o, const struct job *job, char buf[32]) {
-    return kind_output_extension(kind_extension(job->rel), o->format ? kind_find(o->format) : NULL, buf);
+    return kind_output_extension(kind_extension(job->rel), o->format, buf);
 }
 
 bool name_next_data(const imgpipe_chain *chain, int *at, imgpipe_chain_value *value) {

@@ -46,6 +46,17 @@ static void put_text(FILE *to, const char *name, const char *text) {
     json_string(to, text);
 }
 
+/* The name of a file may be any bytes, which JSON has no texts for: what is no UTF-8 is there once more, as hexadecimal digits. */
+static void put_name(FILE *to, const char *name, const char *file) {
+    const char *at = file;
+    put_text(to, name, file);
+    while (at && *at && utf8_next(&at) >= 0) continue;
+    if (!at || !*at) return;
+    fprintf(to, ",\"%s_bytes\":\"", name);
+    for (at = file; *at; at++) fprintf(to, "%02x", (unsigned char)*at);
+    putc('"', to);
+}
+
 static void put_seconds(FILE *to, const imgpipe_report *report) {
     const char *names[REPORT_STEPS];
     double seconds[REPORT_STEPS];
@@ -68,9 +79,9 @@ void report_header(FILE *to, const char *chain, const char *device) {
 
 void report_image(FILE *to, const char *in, const char *out, enum job_status status, const char *error,
                   const imgpipe_report *report) {
-    put_text(to, "input", in);
+    put_name(to, "input", in);
     putc(',', to);
-    put_text(to, "output", out);
+    put_name(to, "output", out);
     putc(',', to);
     put_text(to, "status", job_status_names[status]);
     putc(',', to);
@@ -99,7 +110,8 @@ void report_input(FILE *to, const char *in, const char *out, enum job_status sta
 void report_total(FILE *to, const struct totals *t) {
     fprintf(to, "{\"total\":{\"images\":%lld", (long long)t->wanted);
     for (int i = JOB_OK; i < JOB_STATUSES; i++) fprintf(to, ",\"%s\":%lld", job_status_names[i], (long long)t->count[i]);
-    fprintf(to, ",\"not_done\":%lld,\"bytes_in\":%llu,\"bytes_out\":%llu,", (long long)t->count[JOB_TODO],
+    fprintf(to, ",\"%s\":%lld,\"bytes_in\":%llu,\"bytes_out\":%llu,", job_status_names[JOB_TODO],
+            (long long)t->count[JOB_TODO],
             (unsigned long long)t->bytes_in, (unsigned long long)t->bytes_out);
     put_seconds(to, &t->sum);
     fputs("}}\n", to);

@@ -12,6 +12,7 @@ struct totals {
     int64_t count[JOB_STATUSES];    /* how many inputs have which status */
     int64_t images;                 /* all of them that are images, of all parts */
     int64_t wanted;                 /* those of this part */
+    int64_t current;                /* skipped ones whose output is no older than the input, which proves nothing of its content */
     uint64_t bytes_in, bytes_out;
     imgpipe_report sum;             /* seconds of all threads; `total` by the clock */
 };

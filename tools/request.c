@@ -1,5 +1,9 @@
 #include "request.h"
+#include "chain_text.h"
+#include "exit_status.h"
 #include "json_read.h"
+#include "kinds.h"
+#include "names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +129,8 @@ void request_free(struct request *r) {
     *r = (struct request){0};
 }
 
-const char *request_misplaced(const struct options *o) {
+/* The first option that makes no sense for all jobs, or NULL. */
+static const char *misplaced(const struct options *o) {
     const struct {
         bool given;
         const char *name;
@@ -147,4 +152,42 @@ const char *request_misplaced(const struct options *o) {
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].given) return all[i].name;
     return NULL;
+}
+
+bool request_check_data(const imgpipe_chain *chain, imgpipe_error *error) {
+    imgpipe_chain_value value;
+    for (int at = 0; name_next_data(chain, &at, &value);) {
+        if (strcmp(value.text, "-") != 0) continue;
+        *error = (imgpipe_error){.status = IMGPIPE_ERROR_ARGUMENT, .place = value.place, .length = value.length};
+        snprintf(error->message, sizeof error->message, "data: standard output carries the answers; name a file");
+        return false;
+    }
+    return true;
+}
+
+/* The chain of the command line, which is that of jobs without one. */
+static int check_chain(const struct options *o, struct plugins *plugins, struct console *console) {
+    struct chain_text text = {0};
+    imgpipe_error error = {.status = IMGPIPE_ERROR_ARGUMENT, .place = -1};
+    imgpipe_chain *chain = NULL;
+    bool right = chain_text_read(o->chain, &text, error.message, sizeof error.message) &&
+                 plugins_parse(plugins, text.text, &chain, &error) == IMGPIPE_OK && request_check_data(chain, &error);
+    if (!right) chain_text_error(console, &text, &error);
+    imgpipe_chain_free(&chain);
+    chain_text_free(&text);
+    return right ? EXIT_DONE : error.status == IMGPIPE_ERROR_ARGUMENT ? EXIT_USAGE : EXIT_SOME_FAILED;
+}
+
+int request_check_options(const struct options *o, struct plugins *plugins, struct console *console) {
+    char message[600];
+    const char *wrong = misplaced(o);
+    if (strcmp(o->batch, "-") != 0)
+        console_error(console, "--batch: '%.200s' is not standard input; write --batch -", o->batch);
+    else if (wrong)
+        console_error(console, "--batch: each job says its own files, and gets its own answer; leave out %s", wrong);
+    else if (o->format && !kind_check_format(o->format, message, sizeof message))
+        console_error(console, "%s", message);
+    else
+        return check_chain(o, plugins, console);
+    return EXIT_USAGE;
 }

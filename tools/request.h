@@ -1,7 +1,9 @@
 /* A job of --batch: one line of JSON, {"id":…,"in":…,"out":…,"chain":…,"options":{…}}. */
 #ifndef REQUEST_H
 #define REQUEST_H
+#include "console.h"
 #include "options.h"
+#include "plugins.h"
 
 #define REQUEST_OPTIONS 32
 #define REQUEST_MESSAGE 800
@@ -19,6 +21,8 @@ struct request {
 bool request_read(const char *line, size_t length, const struct options *base, struct request *request,
                   char message[REQUEST_MESSAGE]);
 void request_free(struct request *request);
-/* An option of the command line that has no meaning where jobs come one by one, or NULL. */
-const char *request_misplaced(const struct options *options);
+/* Whether the command line suits --batch: 0, or the exit status of what it told. */
+int request_check_options(const struct options *options, struct plugins *plugins, struct console *console);
+/* False, with `error` filled, if side data of the chain would go where the answers go. */
+bool request_check_data(const imgpipe_chain *chain, imgpipe_error *error);
 #endif

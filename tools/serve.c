@@ -1,7 +1,6 @@
 #include "serve.h"
 #include "batch.h"
 #include "line_reader.h"
-#include "names.h"
 #include "request.h"
 #include "settings.h"
 #include "signals.h"
@@ -26,7 +25,8 @@ struct worker {
     char *line; /* the job that it is given; NULL: none */
     size_t length;
     int64_t line_number;
-    const char *in; /* what it reads now, for messages */
+    const char *in; /* what it reads now, for messages; guarded by the server's lock where others look */
+    struct notices notices; /* about that */
     bool regular;   /* and whether that is a file, which can be read to its end */
 };
 
@@ -49,8 +49,12 @@ struct server {
 /* ------------------------------------------------------------------------------------------------ contexts */
 
 static void log_message(void *user, imgpipe_log_level level, const char *message) {
-    const struct worker *worker = user;
-    console_log_about(worker->server->console, level, message, worker->in);
+    struct worker *worker = user;
+    struct subject subject = {.in = worker->in, .many = true};
+    if (worker->in)
+        notices_take(&worker->notices, worker->server->console, level, message, &subject);
+    else
+        console_log_about(worker->server->console, level, message, &subject);
 }
 
 /* As in a folder run: the first signal lets the images at work be finished, unless they wait for somebody else. */
@@ -91,19 +95,6 @@ static void refuse(struct answer *a, int exit) {
     a->error.place = -1;
 }
 
-static bool check_data(const imgpipe_chain *chain, struct answer *a) {
-    imgpipe_chain_value value;
-    for (int at = 0; name_next_data(chain, &at, &value);) {
-        if (strcmp(value.text, "-") != 0) continue;
-        refuse(a, EXIT_USAGE);
-        a->error.place = value.place;
-        a->error.length = value.length;
-        snprintf(a->error.message, sizeof a->error.message, "data: standard output carries the answers; name a file");
-        return false;
-    }
-    return true;
-}
-
 /* Finds out what the names mean, by the rules of the command line. */
 static bool find_target(struct answer *a) {
     struct request *r = &a->request;
@@ -129,10 +120,13 @@ static bool find_target(struct answer *a) {
 }
 
 static imgpipe_status run_chain(struct worker *worker, struct answer *a, const imgpipe_chain *chain) {
+    struct subject subject = {.in = a->request.in, .out = a->target.out, .many = true};
     imgpipe_run_options options = settings_run(&a->request.options);
     options.format = a->target.format;
     if (a->request.options.overwrite == OVERWRITE_NEVER) options.overwrite = IMGPIPE_OVERWRITE_NEVER;
-    return imgpipe_run_file(worker->context, chain, a->request.in, a->target.out, &options, &a->report, &a->error);
+    imgpipe_status status = imgpipe_run_file(worker->context, chain, a->request.in, a->target.out, &options, &a->report, &a->error);
+    notices_end(&worker->notices, worker->server->console, &subject, status == IMGPIPE_OK);
+    return status;
 }
 
 static void look(struct worker *worker, const char *in) {
@@ -195,11 +189,17 @@ static void do_job(struct worker *worker, struct answer *a) {
     }
     const char *wanted = a->request.chain ? a->request.chain : server->options->chain;
     if (!find_target(a)) return;
+    if (a->target.current) {
+        a->status = JOB_SKIPPED;
+        return;
+    }
     look(worker, a->request.in);
     if (!chain_text_read(wanted, &text, a->error.message, sizeof a->error.message) ||
         plugins_parse(server->plugins, text.text, &chain, &a->error) != IMGPIPE_OK)
         a->status = JOB_FAILED, a->exit = EXIT_USAGE;
-    else if (check_data(chain, a))
+    else if (!request_check_data(chain, &a->error))
+        a->status = JOB_FAILED, a->exit = EXIT_USAGE;
+    else
         run(worker, a, chain);
     imgpipe_chain_free(&chain);
     chain_text_free(&text);
@@ -221,8 +221,8 @@ static void tell(struct worker *worker, const struct answer *a) {
                  a->exit ? a->error.message : NULL, &a->report);
     if (a->exit && a->error.place >= 0) printf(",\"place\":%d,\"length\":%d", a->error.place, a->error.length);
     printf(",\"exit\":%d}\n", a->exit);
-    server->done += a->status == JOB_OK;
-    server->failed += a->status != JOB_OK;
+    server->done += a->exit == EXIT_DONE;
+    server->failed += a->exit != EXIT_DONE;
     if (a->exit) server->status = batch_graver(server->status, a->exit == EXIT_DEVICE ? EXIT_DEVICE : EXIT_SOME_FAILED);
     int status = console_flush_output(server->console);
     if (status) end_serving(server, status);
@@ -334,17 +334,6 @@ static void serve_lines(struct server *server) {
 
 /* ---------------------------------------------------------------------------------------------------- all */
 
-static int check(const struct options *o, struct console *console) {
-    const char *wrong = request_misplaced(o);
-    if (strcmp(o->batch, "-") != 0)
-        console_error(console, "--batch: '%.200s' is not standard input; write --batch -", o->batch);
-    else if (wrong)
-        console_error(console, "--batch: each job says its own files, and gets its own answer; leave out %s", wrong);
-    else
-        return EXIT_DONE;
-    return EXIT_USAGE;
-}
-
 static int begin(struct server *server) {
     imgpipe_error error = {.place = -1};
     server->count = server->options->threads ? (int)server->options->threads : imgpipe_default_threads();
@@ -353,8 +342,8 @@ static int begin(struct server *server) {
         console_error(server->console, "no memory for %d threads; free some", server->count);
         return EXIT_SOME_FAILED;
     }
-    for (int i = 0; i < server->count; i++) server->workers[i] = (struct worker){.server = server, .number = i};
-    server->wide.server = server;
+    for (int i = 0; i < server->count; i++) server->workers[i] = (struct worker){.server = server, .number = i, .notices = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+    server->wide = (struct worker){.server = server, .notices = {.lock = PTHREAD_MUTEX_INITIALIZER}};
     /* A device that is named and absent is found before the first job. */
     imgpipe_status status = open_context(&server->workers[0], server->count, server->count, &error);
     if (!status) return EXIT_DONE;
@@ -364,7 +353,7 @@ static int begin(struct server *server) {
 
 int serve_run(const struct options *o, struct plugins *plugins, struct console *console) {
     struct server server = {.options = o, .plugins = plugins, .console = console};
-    int status = check(o, console);
+    int status = request_check_options(o, plugins, console);
     if (status) return status;
     signals_handle(3); /* as in a folder run */
     pthread_mutex_init(&server.lock, NULL);

@@ -2,17 +2,31 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 /* The only state outside the functions: a handler has no other way to say anything. Atomic, because the handler runs on any
  * thread, and all threads read it. */
 static atomic_int caught, count, tries_left;
+static atomic_llong last; /* when the last one came that counted, in nanoseconds */
+
+/* What comes within this time is the same wish once more, from an impatient finger, or from a shell that hands on what the terminal
+ * has sent already: the end would leave temporary files that are just being removed. */
+#define PATIENCE 1000000000
 
 static void on_signal(int number) {
-    if (atomic_fetch_sub(&tries_left, 1) <= 1) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    long long now = (long long)time.tv_sec * 1000000000 + time.tv_nsec;
+    bool final = atomic_load(&tries_left) <= 1;
+    if (final && now - atomic_load(&last) < PATIENCE) return;
+    atomic_store(&last, now);
+    if (final) {
         signal(number, SIG_DFL);
         raise(number);
     }
+    atomic_fetch_sub(&tries_left, 1);
     caught = number;
     count++;
 }
@@ -28,6 +42,9 @@ void signals_handle(int tries) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* Whoever started the command with nohup wants it to go on. */
+    struct sigaction hangup;
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
     action.sa_handler = on_wake;
     sigaction(SIGUSR1, &action, NULL);
     /* A closed pipe is an error of write(), so that the temporary files are removed. */

@@ -1,9 +1,10 @@
-/* SIGINT and SIGTERM, from which the command ends in an orderly way. */
+/* SIGINT, SIGTERM and SIGHUP, from which the command ends in an orderly way. */
 #ifndef SIGNALS_H
 #define SIGNALS_H
 #include <pthread.h>
 
-/* `tries`: with the how many-th signal the program ends at once, with whatever it leaves. Closed pipes and files that grow too large
+/* `tries`: with the how many-th signal the program ends at once, with whatever it leaves, unless that comes within a second of the
+ * one before. A SIGHUP that is ignored stays so. Closed pipes and files that grow too large
  * become errors of write(). */
 void signals_handle(int tries);
 /* The last signal that came, or 0, and how many came. Any thread. */

@@ -35,20 +35,29 @@ static void append(char *text, size_t size, const char *format, ...) {
 
 static void put_counts(const struct batch *batch, char *text, size_t size) {
     const int64_t *count = batch->totals.count;
-    int64_t done = count[JOB_OK] + count[JOB_SKIPPED], all = batch->totals.wanted;
+    int64_t current = batch->totals.current, earlier = count[JOB_SKIPPED] - current;
+    int64_t done = count[JOB_OK] + earlier, all = batch->totals.wanted;
     const char *dry = batch->options->dry_run ? " to do" : " done";
     if (batch->options->dry_run) done = count[JOB_TODO];
     if (done == all)
         append(text, size, "%s%lld image%s%s", all > 1 ? "all " : "", (long long)all, all == 1 ? "" : "s", dry);
     else
         append(text, size, "%lld of %lld image%s%s", (long long)done, (long long)all, all == 1 ? "" : "s", dry);
-    if (count[JOB_SKIPPED]) append(text, size, ", %lld by earlier runs", (long long)count[JOB_SKIPPED]);
+    if (earlier) append(text, size, ", %lld by earlier runs", (long long)earlier);
+    if (current) append(text, size, ", %lld up to date (no older than the input)", (long long)current);
+    if (current && current == all) append(text, size, ": nothing to do");
     if (count[JOB_FAILED]) append(text, size, ", %lld failed", (long long)count[JOB_FAILED]);
     if (count[JOB_KEPT]) append(text, size, ", %lld kept as they are", (long long)count[JOB_KEPT]);
     if (count[JOB_TODO] && !batch->options->dry_run) append(text, size, ", %lld not done", (long long)count[JOB_TODO]);
     if (count[JOB_IGNORED])
         append(text, size, "; %lld file%s that %s no image%s ignored", (long long)count[JOB_IGNORED], count[JOB_IGNORED] == 1 ? "" : "s",
                count[JOB_IGNORED] == 1 ? "is" : "are", count[JOB_IGNORED] == 1 ? "" : "s");
+}
+
+/* What to do after a signal. Without outputs nothing is noted, and what --resume skips would lack in a merged histogram. */
+static const char *way_on(const struct batch *batch) {
+    if (!batch->totals.count[JOB_TODO] || !batch->records || batch->merge) return "";
+    return batch->options->resume ? "; the same command goes on" : "; add --resume to the same command to go on";
 }
 
 void summary_print(struct batch *batch, const struct shard *shard) {
@@ -67,6 +76,6 @@ void summary_print(struct batch *batch, const struct shard *shard) {
     if (t->count[JOB_OK] && seconds > 0)
         append(text, sizeof text, "; %.2f s, %.1f images/s, %.1f MB/s", seconds, (double)t->count[JOB_OK] / seconds,
                (double)t->bytes_in / seconds * 1e-6);
-    if (signals_caught()) append(text, sizeof text, "; stopped by a signal");
+    if (signals_caught()) append(text, sizeof text, "; stopped by a signal%s", way_on(batch));
     console_error(batch->console, "%s", text);
 }

@@ -26,15 +26,15 @@ static int find_in_folder(const struct options *o, const struct roles *roles, st
         return SAY(EXIT_USAGE, "standard input has no name for a file in '%.200s'; name the file to write", roles->out);
     const char *base = path_base(t->in), *ext = kind_extension(t->in);
     int stem = ext ? (int)(ext - base) - 1 : (int)strlen(base);
-    if (base[0] == 0) return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': it is no file; check the name", t->in);
+    if (base[0] == 0)
+        return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': %s; check the name", t->in, strerror(access(t->in, F_OK) != 0 ? errno : EISDIR));
     char written[32];
-    const imgpipe_codec_info *format = o->format ? kind_find(o->format) : NULL;
-    if (!format && !kind_of_extension(ext) && access(t->in, F_OK) != 0)
+    if (!o->format && !kind_of_extension(ext) && access(t->in, F_OK) != 0)
         return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': %s; check the name", t->in, strerror(errno));
-    if (!format && !kind_of_extension(ext))
+    if (!o->format && !kind_of_extension(ext))
         return SAY(EXIT_USAGE, "which kind of file to write for '%.200s' is not clear from its name; add --format, with one of %s",
                    t->in, kinds_written(kinds));
-    ext = kind_output_extension(ext, format, written);
+    ext = kind_output_extension(ext, o->format, written);
     bool separated = roles->out[strlen(roles->out) - 1] == '/';
     if (asprintf(&t->out, "%s%s%.*s.%s", roles->out, separated ? "" : "/", stem, base, ext) < 0) {
         t->out = NULL;
@@ -67,7 +67,10 @@ static int check_existing(const struct options *o, const struct roles *roles, st
     struct stat st;
     if (o->overwrite == OVERWRITE_ALWAYS || o->in_place || stat(t->out, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
     struct stat in;
-    if (o->overwrite == OVERWRITE_OLDER && stat(t->in, &in) == 0 && path_is_older(&st.st_mtim, &in.st_mtim)) return 0;
+    if (o->overwrite == OVERWRITE_OLDER && stat(t->in, &in) == 0) {
+        t->current = !path_is_older(&st.st_mtim, &in.st_mtim);
+        return 0;
+    }
     if (!roles->alone && !t->folder)
         return SAY(EXIT_USAGE,
                    "'%.200s' exists, and all names stand on one side of the chain, so it may be an input; write IN -f CHAIN OUT, "

@@ -66,6 +66,18 @@ static void write_report(struct batch *batch, const struct job *job, const char 
     if (fault != EPIPE) console_error(batch->console, "cannot write the report: %s; check the disk", strerror(fault));
 }
 
+void work_report_rest(struct batch *batch, const struct job *job) {
+    imgpipe_report nothing = imgpipe_report_default();
+    pthread_mutex_lock(&batch->lock);
+    write_report(batch, job, NULL, &nothing);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+struct subject work_subject(const struct lane *lane) {
+    const struct job *job = lane->job;
+    return (struct subject){.in = job ? job->in : NULL, .out = job ? job->out : NULL, .many = lane->batch->many};
+}
+
 static void show_failure(struct batch *batch, const struct job *job, const imgpipe_error *error) {
     if (!batch->many) {
         chain_text_error(batch->console, batch->text, error);
@@ -165,9 +177,10 @@ static void note(struct batch *batch, const struct job *job, const imgpipe_repor
     int fault = records_add(batch->records, job, &st);
     if (!fault) return;
     if (fault == ENOSPC || fault == EDQUOT) work_stop(batch, EXIT_OUTPUT);
+    struct subject subject = {.in = job->in, .many = true};
     char message[200];
     snprintf(message, sizeof message, "what is done cannot be noted for --resume: %s", strerror(fault));
-    console_log(batch->console, IMGPIPE_LOG_WARNING, message);
+    console_log_about(batch->console, IMGPIPE_LOG_WARNING, message, &subject);
 }
 
 /* Called with the lock held. */
@@ -184,7 +197,7 @@ static void book_failure(struct batch *batch, struct job *job, const imgpipe_err
 }
 
 /* Adds the image's histogram to those of the run. Called with the lock held. */
-static void add_histogram(struct batch *batch, const struct job *job, const struct merge_image *found) {
+static void add_histogram(struct batch *batch, const struct job *job, struct merge_image *found) {
     if (merge_add(batch->merge, job->in, found)) return;
     batch->status = batch_graver(batch->status, EXIT_SOME_FAILED);
     /* If nothing else is to come of the run, it is not worth going on. */
@@ -224,6 +237,8 @@ bool work_do(struct lane *lane, struct job *job) {
     struct merge_image found = {.misfit = ""};
     lane->found = batch->merge ? &found : NULL;
     imgpipe_status status = run(lane, job, &report, &error);
+    struct subject subject = work_subject(lane);
+    notices_end(&lane->notices, batch->console, &subject, status == IMGPIPE_OK);
     bool done = end_job(lane, job, status, &error, &report);
     hist_sum_free(&found.sum);
     return done;

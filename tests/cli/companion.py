@@ -99,7 +99,13 @@ def test_bad_jobs_stop_nothing():
     check((answer["place"], answer["length"], answer["exit"]) == (5, 3, 2), answer)
     answer = companion.ask({"id": 9, "in": "in.png", "out": "good.png", "options": {"overwrite": "never"}})
     check((answer["status"], answer["exit"]) == ("kept", 1), answer)
-    check(f"{len(BAD)} of {2 * len(BAD) + 2} jobs done" in companion.end(1), "the summary is wrong")
+    answer = companion.ask({"id": 9, "in": "in.png", "out": "good.png", "options": {"overwrite": "older"}})
+    check((answer["status"], answer["error"], answer["exit"]) == ("skipped", None, 0), answer)
+    write("end.png", png(4, 4)[:-4])
+    companion.ask({"in": "end.png", "out": "good.png"})
+    err = companion.end(1)
+    check(f"{len(BAD) + 2} of {2 * len(BAD) + 4} jobs done" in err, "the summary is wrong:", err)
+    check("imgpipe: 'end.png': warning: what follows the image" in err, "a warning does not begin with the file's name:", err)
     check(not os.path.exists("o.png"), "a bad job wrote something")
 
 
@@ -187,6 +193,9 @@ def test_companion_usage():
     expect(2, "--batch", "file", says="write --batch -")
     for more in (("in.png",), ("-o", "x.png"), ("-r",), ("--resume",), ("--report", "x"), ("--dry-run",), ("--shard", "1/2")):
         expect(2, "--batch", "-", *more, says="leave out")
+    for more, says in ((("-f", "gray,nonsense"), "'nonsense' is no filter.*\n.*gray,nonsense\n +\\^~"), (("-f", "@gone"), "gone"),
+                       (("-f", "hist=data=-"), "carries the answers"), (("--format", "xyz"), "'xyz' is no kind")):
+        expect(2, "--batch", "-", *more, says=says)
     expect(3, "--batch", "-", "--device", "cuda:99", says="cuda|CUDA|GPU")
     companion = Companion("-f", "gray", "--depth", "16", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
     for _ in range(100):

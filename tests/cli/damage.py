@@ -8,7 +8,7 @@ import subprocess
 import time
 import zlib
 
-from harness import PROGRAM, check, environment, expect, left, read, run, write
+from harness import PROGRAM, check, environment, expect, left, png, read, run, write
 from makers import GIF_FRAME, bmp, chunk, gif, gray_tiff, hdr, pam, png_of, psd, riff, tags, tga, tiff, webp
 
 SECONDS = 20     # far more than any of these needs
@@ -239,3 +239,34 @@ def test_decoders_that_would_hang():
     jpeg = read("in.jpg")
     harmless("a JPEG of fill bytes", jpeg[:2] + b"\xff" * 3000000 + jpeg[2:], status=0)
     harmless("a JPEG of comments", jpeg[:2] + b"\xff\xfe\0\2" * 500000 + jpeg[2:], status=0)
+
+
+# ------------------------------------------------------------------------------------------------------ one line
+
+def test_error_after_a_notice():
+    """What was to be said of an output that never came is not said beside the error."""
+    write("alpha.png", png(900, 700, color=6))
+    expect(0, "alpha.png", "-o", "out.ppm", says="^imgpipe: pnm has no alpha.*\n$")
+    write("cut.png", read("alpha.png")[:-3000])
+    os.mkdir("in")
+    for name in ("cut.png", "in/cut.png"):
+        write(name, read("alpha.png")[:-3000])
+    result = expect(1, "cut.png", "-f", "invert", "-o", "out2.ppm", says="cannot read 'cut.png'")
+    check(result.err.count("\n") == 1, "there is more than the error:", result)
+    result = expect(1, "in", "-f", "invert", "--format", "ppm", "out/", says="cannot read 'in/cut.png'")
+    check("alpha" not in result.err, "there is more than the error:", result)
+    check("alpha" in run("-v", "cut.png", "-f", "invert", "-o", "out2.ppm").err, "-v does not show all")
+
+
+def test_plain_numbers_that_may_be_cut():
+    """A number at the end of the file, behind which more digits may have stood; one that is complete needs no white space."""
+    for maxval, last, status in ((255, "12", 1), (255, "1", 1), (255, "25", 1), (255, "26", 0), (255, "120", 0), (255, "0", 0), (9, "7", 0),
+                                 (65535, "6554", 0), (65535, "6553", 1)):
+        data = f"P2\n2 2\n{maxval}\n1 2 3 {last}".encode()
+        write("end.pgm", data)
+        expect(status, "end.pgm", "-o", "out.ppm", "--overwrite", "always", says="may be cut inside that number.*add a newline" if status else None)
+        write("end.pgm", data + b"\n")
+        expect(0, "end.pgm", "-o", "want.ppm", "--overwrite", "always")
+        write("end.pgm", data)
+        expect(0, "end.pgm", "-o", "out.ppm", "--overwrite", "always", "--allow-truncated", says="warning.*may be a part" if status else None)
+        check(read("out.ppm") == read("want.ppm"), "the last sample is wrong with", maxval, last)

@@ -96,7 +96,10 @@ def test_walk_leaves_out():
 def test_nothing_found():
     os.mkdir("none")
     expect(1, "none", "-f", "gray", "out/", says="no image was found")
-    expect(1, "-r", "nnoe", "-f", "gray", "out/", says="cannot open 'nnoe': No such file")
+    for name in ("nnoe", "nnoe/"):
+        expect(1, "-r", name, "-f", "gray", "out/", says=f"cannot open '{name}': No such file")
+        expect(1, "-r", name, "none", "-f", "gray", "other/", says=f"cannot open '{name}': No such file")
+    expect(1, "in.png/", "none", "-f", "gray", "other/", says="cannot open 'in.png/': Not a directory")
     check(not os.path.exists("out"), "a folder was made for nothing")
     expect(1, "in.png", "gone.png", "-f", "gray", "out/", says="'gone.png'")
     holds("out", "in.png")
@@ -146,6 +149,12 @@ def test_files_from():
     write("list", b"d/a.png\nd\ngone.png\n")
     expect(1, "--files-from", "list", "-f", "gray", "out4/", says="'d' is a folder")
     holds("out4", "d/a.png")
+    # As other systems write lists; a name that ends so is still a name.
+    write("list", b"\xef\xbb\xbfd/a.png\r\n\r\nd/e/b.png\r\nodd.png\r\n")
+    write("odd.png\r", png(3, 3))
+    expect(0, "--files-from", "list", "-f", "gray", "--format", "png", "out6/", says="all 3 images done")
+    holds("out6", "d/a.png", "d/e/b.png", "odd.png")
+    expect(1, "--files-from", "list", "-0", "-f", "gray", "out7/", says="cannot open")
     expect(2, "--files-from", "nolist", "-f", "gray", "out5/", says="nolist.*No such file")
     expect(2, "--files-from", "list0", "-f", "gray", "out5/", says="add -0")
     expect(2, "in.png", "-0", "-f", "gray", "x.png", says="-0")
@@ -179,7 +188,10 @@ def test_kinds_of_outputs():
     expect(0, "in", "-f", "gray", "out/", says="all 4")
     holds("out", "a.png", "b.png", "c.png", "d.PNG")
     expect(0, "in", "-f", "gray", "out2/", "--format", "ppm", says="all 4|ppm")
-    holds("out2", "a.pnm", "b.pnm", "c.pnm", "d.pnm") if os.path.exists("out2/a.pnm") else holds("out2", "a.ppm", "b.ppm", "c.ppm", "d.ppm")
+    holds("out2", "a.ppm", "b.ppm", "c.ppm", "d.ppm")
+    for template, format, want in (("{stem}-x.{ext}", "tif", "a-x.tif"), ("{relpath}", "tiff", "a.tif"), ("x/{relpath}", "bmp", "x/a.bmp")):
+        expect(0, "in/a.png", "-f", "gray", "--format", format, "--name", template, "named/", says="1 image done")
+        check(os.path.exists(f"named/{want}"), "with --format", format, template, "makes", found("named"))
     expect(2, "in", "-f", "gray", "out3/", "--format", "png", "--name", "{stem}.ppm", says="contradicts")
 
 
@@ -203,6 +215,8 @@ def test_inputs_as_outputs():
     expect(2, "d", "-f", "invert", "d", says="--in-place")
     expect(2, "d/a.png", "d/b.png", "-f", "invert", "d", says="--in-place")
     expect(2, "d", "-f", "invert", "d", "--overwrite", "always", says="--in-place")
+    expect(2, "d", "-f", "invert", "d", "--name", "{stem}-x.png", says="a later run would take outputs for inputs.*--in-place")
+    expect(0, "d", "-f", "invert", "d", "--name", "new/{stem}-x.png", "--in-place", "--dry-run", says="all 2")
     os.symlink("d", "alias")
     expect(2, "d", "-f", "invert", "alias", says="--in-place")
     expect(2, "d/a.png", "d/b.png", "-f", "invert", "d/", "--name", "{stem}x.png", "--dry-run", "--in-place", "--overwrite", "never")

@@ -1,4 +1,5 @@
 """Runs over many images: what goes wrong with one, and with all."""
+import ctypes
 import os
 import random
 import re
@@ -78,13 +79,34 @@ def test_output_folders():
     expect(1, "-r", "in", "-f", "gray", "out", says="1 of 2 images done, 1 failed")
     write("file", b"")
     expect(4, "-r", "in", "-f", "gray", "file/", says="'file/'")
-    if os.geteuid() != 0:
-        os.mkdir("locked")
-        os.chmod("locked", 0o555)
-        expect(1, "-r", "in", "-f", "gray", "locked", says="locked")
-        expect(4, "-r", "in", "-f", "gray", "locked/new/", says="locked/new")
-    elif os.path.isdir("/proc"):
-        expect(4, "-r", "in", "-f", "gray", "/proc/new/", says="/proc/new")
+    expect(4, "in", "-f", "gray", "file/new/", says="cannot make the folder 'file/new/': Not a directory")
+    os.mkdir("log")
+    write("log/.imgpipe", b"")
+    expect(4, "in", "-f", "gray", "log", says="'log/.imgpipe' is no folder.*")
+    check(found("log") == [".imgpipe"], "something was written where nothing can be noted")
+
+
+def without_privilege():
+    """Root may write anywhere, but not without CAP_DAC_OVERRIDE."""
+    ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)
+
+
+def test_folder_that_cannot_be_written():
+    """OUT, which no image can be written into, is found before any work: 4. A folder in it concerns its images: 1."""
+    tree("in/a.png", "in/s/b.png")
+    os.makedirs("half/s")
+    os.mkdir("locked")
+    os.chmod("half/s", 0o555)
+    os.chmod("locked", 0o555)
+    for status, out, says in ((4, "locked", "cannot write into the folder 'locked': Permission denied"),
+                              (4, "locked/new/", "cannot make the folder 'locked/new/'"),
+                              (1, "half", "'in/s/b.png': cannot write 'half/s/b.png'.*not writable")):
+        process = subprocess.run([PROGRAM, "-r", "in", "-f", "gray", out], stderr=subprocess.PIPE, env=environment(), text=True,
+                                 preexec_fn=without_privilege)
+        check(process.returncode == status and re.search(says, process.stderr), status, out, process)
+    holds("half", "a.png")
+    if os.path.isdir("/proc"):
+        expect(4, "in", "-f", "gray", "/proc", says="cannot write into the folder '/proc'")
 
 
 def test_full_disk():
@@ -100,7 +122,7 @@ def test_full_disk():
 
 def test_signals_of_a_run():
     noise("in", 120)
-    for number, want in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+    for number, want in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
         process = start("in", "-f", "median=31,median=31,median=31", "--format", "png", f"out{want}/")
         for _ in range(200):
             time.sleep(0.02)
@@ -110,10 +132,33 @@ def test_signals_of_a_run():
         err = process.communicate(timeout=60)[1].decode()
         done = found(f"out{want}")
         check(process.returncode == want, "after", number, "the status is", process.returncode, err)
-        check(0 < len(done) < 120 and "not done" in err and "stopped by a signal" in err, len(done), err)
+        check(0 < len(done) < 120 and "not done" in err and "stopped by a signal; add --resume to the same command" in err, len(done), err)
         check(all(is_png(read(f"out{want}/{name}")) for name in done) and not temporaries(f"out{want}"), "a part of a file is left")
         expect(0, "in", "-f", "median=31,median=31,median=31", "--format", "png", f"out{want}/", "--resume",
                says=f"all 120 images done, {len(done)} by earlier runs")
+
+
+def test_impatient_signals():
+    """Two or three at once end what is at work, and leave no temporary files."""
+    noise("in", 3, side=2000)
+    chain = ",".join(["median=127"] * 5)
+    for args, want in ((("in", "-f", chain, "--format", "png", "many/"), "many"), (("in/0000.pgm", "-f", chain, "one/a.png"), "one")):
+        os.mkdir(want)
+        process = start(*args)
+        while process.poll() is None and not temporaries(want):
+            time.sleep(0.01)
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.05)  # two that wait would be one
+        err = process.communicate(timeout=60)[1].decode()
+        check(process.returncode == 130 and not temporaries(want) and not found(want), args, process.returncode, found(want), err)
+    process = subprocess.Popen([PROGRAM, "in", "-f", "median=5", "--format", "png", "nohup/"], stderr=subprocess.PIPE, env=environment(),
+                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    while process.poll() is None and not os.path.isdir("nohup"):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGHUP)
+    err = process.communicate(timeout=60)[1].decode()
+    check(process.returncode == 0 and "all 3" in err, "a hangup ends what nohup started:", process.returncode, err)
 
 
 def test_signal_while_a_pipe_is_silent():

@@ -24,16 +24,29 @@ def test_kept():
     check(read("out/a.png") != b"mine", "--overwrite always kept it")
 
 
+def report(name):
+    return [json.loads(line) for line in read(name).splitlines()]
+
+
 def test_older():
     tree("in/a.png", "in/b.png")
     expect(0, "in", "-f", "gray", "out/", says="all 2")
     before = read("out/a.png"), read("out/b.png")
     write("in/a.png", png(9, 9))
     touch("in/a.png", 100)
-    expect(1, "in", "-f", "invert", "out/", "--overwrite", "older", says="1 of 2 images done, 1 kept")
+    # What is up to date is not kept against the user's wish: nothing is missing.
+    expect(0, "in", "-f", "invert", "out/", "--overwrite", "older", says="1 of 2 images done, 1 up to date")
     check(read("out/a.png") != before[0] and read("out/b.png") == before[1], "--overwrite older took the wrong ones")
     expect(0, "in.png", "-f", "gray", "one.png", "--overwrite", "older")
-    expect(1, "in.png", "-f", "invert", "one.png", "--overwrite", "older", says="kept")
+    before = read("one.png")
+    expect(0, "in.png", "-f", "invert", "one.png", "--overwrite", "older", says="no older than 'in.png': nothing to do")
+    expect(0, "-q", "in.png", "-f", "invert", "one.png", "--overwrite", "older")
+    check(read("one.png") == before, "what is up to date was written")
+    touch("in/a.png", -1000)
+    result = expect(0, "in", "-f", "invert", "out/", "--overwrite", "older", "--report", "r", says="0 of 2 images done, 2 up to date.*: nothing to do")
+    check("all" not in result.err and [line["status"] for line in report("r")[1:-1]] == ["skipped"] * 2, result)
+    expect(0, "in", "-f", "invert", "out/", "--overwrite", "older", "--dry-run", says="2 up to date")
+    expect(1, "in", "-f", "hist=pass", "out/", "--overwrite", "older", "--merge-hist", "h.json", says="lacks 2 images that the run left out")
     touch("one.png", -1e6)
     expect(0, "in.png", "-f", "invert", "one.png", "--overwrite", "older")
 
@@ -138,6 +151,34 @@ def test_report():
     expect(4, "in", "-f", "gray", "new3/", "--report", "/dev/full", says="No space")
 
 
+def test_report_of_what_was_not_reached():
+    tree("in/a.png", "in/b.png", "in/c.png")
+    write("in/0.png", png(60, 60)[:-20])
+    os.utime("in/0.png")
+    expect(1, "in", "-f", "gray", "-j1", "--fail-fast", "--report", "r", "out/", says="1 failed, [0-9] not done")
+    lines = report("r")
+    status = {line["input"]: line["status"] for line in lines[1:-1]}
+    check(sorted(status) == [f"in/{n}.png" for n in "0abc"] and status["in/0.png"] == "failed", status)
+    check(list(status.values()).count("not_done") == lines[-1]["total"]["not_done"] == 3 - len(found("out")), status)
+    expect(4, "in", "-f", "gray", "--report", "r", "/proc/new/", says="cannot make the folder")
+    check([line.get("status") for line in report("r")] == [None] + ["not_done"] * 4 + [None], read("r"))
+    check(report("r")[-1]["total"]["not_done"] == 4, read("r"))
+
+
+def test_report_of_any_name():
+    """A name that is no UTF-8 can be got back from the report."""
+    names = [b"in/\xff\xfe.png", "in/ä.png".encode(), b"in/a\xc3.png"]
+    os.mkdir("in")
+    for name in names:
+        write(name, png(4, 4))
+    expect(0, "in", "-f", "gray", "--report", "r", "out/", says="all 3")
+    lines = report("r")[1:-1]
+    check(sorted(bytes.fromhex(line["input_bytes"]) if "input_bytes" in line else line["input"].encode() for line in lines) == sorted(names),
+          lines)
+    check(sorted(bytes.fromhex(line["output_bytes"]) if "output_bytes" in line else line["output"].encode() for line in lines) ==
+          sorted(name.replace(b"in/", b"out/") for name in names), lines)
+
+
 def test_report_on_a_full_disk():
     tree("in/a.png", "in/b.png")
     result = expect(4, "in", "-f", "gray", "--report", "/dev/full", "out/", says="report: No space left")
@@ -173,8 +214,11 @@ def test_notices_are_counted():
     os.mkdir("in")
     for number in range(8):
         write(f"in/{number}.png", png(4, 4, color=6))
-    result = expect(0, "in", "-f", "invert", "--format", "ppm", "out/", says="5 more times: ")
+    result = expect(0, "in", "-f", "invert", "--format", "ppm", "out/", says="5 more times: pnm has no alpha")
     check(len(re.findall("^imgpipe: .*alpha", result.err, re.M)) == 4, "a notice is shown how often:", result)
+    check(len(re.findall(r"^imgpipe: 'in/\d.png': pnm has no alpha", result.err, re.M)) == 3, "a notice does not begin with a file's name:", result)
+    write("in/0.png", png(4, 4)[:-4])
+    expect(0, "in", "-f", "invert", "--format", "pam", "out4/", says="^imgpipe: 'in/0.png': warning: what follows")
     result = expect(0, "-q", "in", "-f", "invert", "--format", "ppm", "out2/")
     check(result.err == "", "-q is not quiet:", result)
     text = on_terminal("in", "-f", "invert", "--format", "ppm", "out3/", "--progress", "always", TERM="xterm").decode()

@@ -1,6 +1,7 @@
 """--merge-hist: the histogram of a run, and the sum of those of several."""
 import json
 import os
+import re
 import shutil
 import time
 
@@ -116,17 +117,35 @@ def test_merge_hist_that_does_not_fit():
     tree("in/a.png")
     write("in/b.png", png(6, 5, color=0))
     result = expect(1, "in", "-f", "hist=pass", "--merge-hist", "all.json", "out/", says="all 2")
-    check("u8, gray, 256 bins from 0 to 255" in result.err and "red green blue" in result.err, result)
+    check(re.search("'in/[ab].png' cannot be added, and 'all.json' is not written: it is u8 (gray|red green blue), but 'in/[ab].png' is "
+                    "u8 (gray|red green blue); put the stage gray before hist", result.err), result)
+    expect(0, "in", "-f", "gray,hist", "--no-output", "--merge-hist", "all.json", says="all 2")
+    os.remove("all.json")
     check(not os.path.exists("all.json") and len(found("out")) == 2, "what does not fit was written")
     write("all.json", b"mine")
     expect(1, "-q", "in", "-f", "hist=pass", "--overwrite", "always", "--merge-hist", "all.json", "out/", says="cannot be added")
     check(read("all.json") == b"mine", "what was there is gone")
     for chain, path in (("gray,hist", "g.json"), ("gray,hist=bins=8", "b.json"), ("gray,hist=max=99", "m.json")):
         expect(0, "in/a.png", "-f", chain, "--no-output", "--merge-hist", path)
-    for other in ("b.json", "m.json"):
-        expect(1, "--merge-hist", "no.json", "g.json", other,
-               says=f"cannot add '{other}': it has u8, gray, .* and those before u8, gray, 256")
+    for other, bins in (("b.json", "8 bins from 0 to 255"), ("m.json", "100 bins from 0 to 99")):
+        expect(1, "--merge-hist", "no.json", "g.json", other, says=f"cannot add '{other}': it is u8 gray in {bins}, but 'g.json' is "
+               "u8 gray in 256 bins from 0 to 255; use the same bins")
     check(not os.path.exists("no.json"), "something was written")
+
+
+def test_advice_of_merge_hist():
+    """What the message says to do makes images alike."""
+    for kind in ("in16", "in32", "alpha"):
+        os.mkdir(kind)
+        write(f"{kind}/a.png", png(6, 5, color=0))
+    expect(0, "in.png", "-f", "gray", "--depth", "16", "in16/b.png")
+    expect(0, "in.png", "-f", "gray", "--depth", "f32", "in32/b.pfm")
+    write("alpha/b.png", png(6, 5, color=6))
+    for kind, says, chain, more in (("in16", "; add --depth 16", "hist", ("--depth", "16")),
+                                    ("in32", "; add --depth f32, and say hist=min", "hist=min=0:max=1", ("--depth", "f32")),
+                                    ("alpha", "alpha in a run of their own", "hist", ("--exclude", "b.png"))):
+        expect(1, kind, "-f", "hist", "--no-output", "--merge-hist", "h.json", says=says)
+        expect(0, kind, "-f", chain, *more, "--no-output", "--merge-hist", "h.json", says="done")
 
 
 def test_merge_hist_usage():
