@@ -1,5 +1,4 @@
 #include "folder.h"
-#include "atomic_file.h"
 #include "conflicts.h"
 #include "inputs.h"
 #include "names.h"
@@ -10,9 +9,11 @@
 #include "summary.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------------------------------------------------- dry run */
 
@@ -162,11 +163,9 @@ static int open_out(const struct plan *plan) {
         console_error(plan->console, "cannot make the folder '%s': %s; name another place", out, strerror(fault));
         return EXIT_OUTPUT;
     }
-    snprintf(path, sizeof path, "%s/.imgpipe-probe", out);
-    fault = atomic_probe(path);
-    if (fault) {
+    if (faccessat(AT_FDCWD, out, W_OK | X_OK, AT_EACCESS) != 0) {
         console_error(plan->console, "cannot write into the folder '%s': %s; ask for the right to write there, or name another place", out,
-                      strerror(fault));
+                      strerror(errno));
         return EXIT_OUTPUT;
     }
     snprintf(path, sizeof path, "%s/.imgpipe", out);
