@@ -271,12 +271,12 @@ static void list_devices(bool json, char note[OPTIONS_MESSAGE]) {
 static const struct {
     const char *number, *meaning;
 } statuses[] = {
-    {"0", "done"},
+    {"0", "done, or nothing to do"},
     {"1", "the image failed, is missing or was kept, or memory is too small"},
     {"2", "the command line or the chain is wrong"},
     {"3", "the device is absent, lost or out of memory"},
     {"4", "the output cannot be written"},
-    {"130, 143", "interrupted by SIGINT or SIGTERM"},
+    {"129, 130, 143", "interrupted by SIGHUP, SIGINT or SIGTERM"},
 };
 #define STATUS_COUNT (sizeof statuses / sizeof statuses[0])
 

@@ -51,14 +51,14 @@ static const struct row rows[] = {
      "the kind of file to write to standard output or into a folder (--list-formats); otherwise the extension of OUT says it"},
     {NULL, 0, "no-output", NULL, TYPE_FLAG, AT(no_output), PLAIN, "write no image, only what filters write (hist=data=FILE)"},
     {NULL, 0, "overwrite", "WHEN", TYPE_CHOICE, AT(overwrite), 0, 0, overwrite_names,
-     "always or never replace an existing image, or if it is older than its input; by default an OUT named by -o, or that stands "
+     "always or never replace an existing image, or if it is older than its input (else it is up to date); by default an OUT named by -o, or that stands "
      "alone on its side of -f, is replaced, and what is in a folder is kept"},
     {"Many images (OUT is a folder)", 'r', "recursive", NULL, TYPE_FLAG, AT(recursive), PLAIN,
      "take the images in the folders of a folder too, not only its own"},
     {NULL, 0, "include", "GLOB", TYPE_LIST, AT(include), PLAIN,
      "only files whose name, or whose path below IN if GLOB has a slash, matches; may be given several times"},
     {NULL, 0, "exclude", "GLOB", TYPE_LIST, AT(exclude), PLAIN, "leave out files and folders that match"},
-    {NULL, 0, "files-from", "FILE", TYPE_ONCE, AT(files_from), PLAIN, "take the names of inputs from FILE, one a line; - is standard input"},
+    {NULL, 0, "files-from", "FILE", TYPE_ONCE, AT(files_from), PLAIN, "take the names of inputs from FILE, one a line (which may end with CR LF); - is standard input"},
     {NULL, '0', "null", NULL, TYPE_FLAG, AT(null), PLAIN, "names in --files-from and --dry-run end with a zero byte, not with a new line"},
     {NULL, 0, "name", "TEMPLATE", TYPE_ONCE, AT(name), PLAIN,
      "names below OUT, from {stem} {ext} {dir} {relpath} {index} {index:05} {{ }} (default: {relpath})"},
