@@ -322,7 +322,8 @@ static imgpipe_status read_chain(const struct parser *p) {
     for (int i = 0; i < p->lex.count; i++) {
         stages += p->lex.text[i] == ',' && !p->lex.literal[i];
         if (stages > CHAIN_STAGES_MOST)
-            return fail(p, (struct chain_range){i, i + 1}, "chain: there are more than %d stages; filter in several runs", CHAIN_STAGES_MOST);
+            return fail(p, (struct chain_range){i, i + 1}, "chain: there are more than %d stages; filter in several runs",
+                        CHAIN_STAGES_MOST);
     }
     p->chain->stages = calloc(stages, sizeof *p->chain->stages);
     if (!p->chain->stages) return out_of_memory(p);

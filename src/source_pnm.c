@@ -31,11 +31,13 @@ static imgpipe_status pnm_no_memory(const struct pnm *p, imgpipe_error *error) {
 /* The file ends right behind a number that more digits might follow, as if it had been cut inside it. */
 static imgpipe_status pnm_doubtful(struct pnm *p, uint32_t value, imgpipe_error *error) {
     if (!p->base.options.allow_truncated || input_failure(p->base.input))
-        return pnm_fail(p, error,
-                        "truncated: the file ends with the digits '%u', and may be cut inside that number; if it is whole, add a newline",
-                        value);
-    log_line(p->base.options.log, IMGPIPE_LOG_WARNING, "%s: truncated: the file ends with the digits '%u', which may be a part of a number",
-             input_name(p->base.input), value);
+        return pnm_fail(
+            p, error,
+            "truncated: the file ends with the digits '%u', and may be cut inside that number; if it is whole, add a newline",
+            value);
+    log_line(p->base.options.log, IMGPIPE_LOG_WARNING,
+             "%s: truncated: the file ends with the digits '%u', which may be a part of a number", input_name(p->base.input),
+             value);
     return IMGPIPE_OK;
 }
 
@@ -62,7 +64,9 @@ static imgpipe_status plain_row(struct pnm *p, void *row, size_t samples, uint32
     for (size_t i = 0; i < samples; i++) {
         uint32_t value = p->bits; /* in a bitmap 1 is what becomes 0 */
         int got = p->ended ? 0 : plain_sample(p, &value);
-        imgpipe_status status = got == 2 ? pnm_doubtful(p, value, error) : got ? IMGPIPE_OK : pnm_truncated(p, p->base.next_row, error);
+        imgpipe_status status = got == 2 ? pnm_doubtful(p, value, error)
+                                : got    ? IMGPIPE_OK
+                                         : pnm_truncated(p, p->base.next_row, error);
         if (status) return status;
         if (got < 0) return pnm_fail(p, error, "broken: row %lld holds something that is no number", (long long)p->base.next_row);
         if (value > *greatest) *greatest = value;

@@ -329,7 +329,8 @@ static void test_noise(void) {
     check(chain && imgpipe_chain_add(chain, "invert", &error) == IMGPIPE_ERROR_ARGUMENT, "a stage is added to 1000", "is accepted");
     imgpipe_chain_free(&chain);
     memcpy(huge + 7000, ",invert", 8);
-    bool refused = imgpipe_chain_parse(huge + 1, &chain, &error) == IMGPIPE_ERROR_ARGUMENT && strstr(error.message, "more than 1000 stages");
+    bool refused =
+        imgpipe_chain_parse(huge + 1, &chain, &error) == IMGPIPE_ERROR_ARGUMENT && strstr(error.message, "more than 1000 stages");
     check(refused && error.place == 6999 && error.length == 1, "1001 stages", error.message);
     free(huge);
 }

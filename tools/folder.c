@@ -164,7 +164,8 @@ static int open_out(const struct plan *plan) {
         return EXIT_OUTPUT;
     }
     if (faccessat(AT_FDCWD, out, W_OK | X_OK, AT_EACCESS) != 0) {
-        console_error(plan->console, "cannot write into the folder '%s': %s; ask for the right to write there, or name another place", out,
+        console_error(plan->console,
+                      "cannot write into the folder '%s': %s; ask for the right to write there, or name another place", out,
                       strerror(errno));
         return EXIT_OUTPUT;
     }

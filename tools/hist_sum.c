@@ -143,7 +143,8 @@ static bool has_alpha(const struct hist_sum *sum) {
 static const char *advice(const struct hist_sum *a, const struct hist_sum *b) {
     bool both = strcmp(a->type, b->type) == 0, real = strcmp(a->type, "f32") == 0 || strcmp(b->type, "f32") == 0;
     if (has_alpha(a) != has_alpha(b)) return "do images with alpha in a run of their own (--include, --exclude, --files-from)";
-    if (!same_names(a, b)) return both ? "put the stage gray before hist" : "put the stage gray before hist, and add --depth 16 (f32 if one is f32)";
+    if (!same_names(a, b))
+        return both ? "put the stage gray before hist" : "put the stage gray before hist, and add --depth 16 (f32 if one is f32)";
     if (real) return both ? "say the same hist=bins=...:min=...:max=... for all" : "add --depth f32, and say hist=min=...:max=...";
     return both ? "use the same bins, min and max for all" : "add --depth 16";
 }
@@ -152,7 +153,8 @@ static void describe(const struct hist_sum *sum, bool bins, char *text, size_t s
     int at = snprintf(text, size, "%s", sum->type);
     for (int c = 0; c < sum->channels; c++) at += snprintf(text + at, size - (size_t)at, " %s", sum->names[c]);
     if (bins)
-        snprintf(text + at, size - (size_t)at, " in %" PRIu64 " bin%s from %s to %s", sum->bins, sum->bins == 1 ? "" : "s", sum->min, sum->max);
+        snprintf(text + at, size - (size_t)at, " in %" PRIu64 " bin%s from %s to %s", sum->bins, sum->bins == 1 ? "" : "s",
+                 sum->min, sum->max);
 }
 
 static bool agree(const struct hist_sum *a, const struct hist_sum *b, char message[HIST_SUM_MESSAGE]) {

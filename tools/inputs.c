@@ -31,7 +31,8 @@ static void take_operand(struct walk *walk, const char *name) {
     else if (*path_base(name))
         add_named(walk, name, path_base(name));
     else /* a slash behind what is no folder */
-        job = jobs_add_failed(walk->jobs, name, name, "cannot open '%s': %s; check the name", name, strerror(stat(name, &st) != 0 ? errno : ENOTDIR));
+        job = jobs_add_failed(walk->jobs, name, name, "cannot open '%s': %s; check the name", name,
+                              strerror(stat(name, &st) != 0 ? errno : ENOTDIR));
     if (job) job->named = true;
 }
 
@@ -145,10 +146,12 @@ int inputs_collect(const struct options *o, const struct roles *roles, struct co
             console_error(console, "standard input has no name for a file in a folder; name files, or run it by itself");
             failed = EXIT_USAGE;
         } else if (is_out(&walk, name)) {
-            console_error(console, o->name ? "'%.200s' is both input and output, so a later run would take outputs for inputs; name another "
-                                             "OUT, or add --in-place if that is meant"
-                                           : "'%.200s' is both input and output, so every image would be replaced; add --in-place if "
-                                             "that is meant", name);
+            console_error(console,
+                          o->name ? "'%.200s' is both input and output, so a later run would take outputs for inputs; name another "
+                                    "OUT, or add --in-place if that is meant"
+                                  : "'%.200s' is both input and output, so every image would be replaced; add --in-place if "
+                                    "that is meant",
+                          name);
             failed = EXIT_USAGE;
         } else if (input_is_pattern(name)) {
             take_pattern(&walk, name);

@@ -62,9 +62,8 @@ bool merge_add(struct merge *merge, const char *in, struct merge_image *image) {
     snprintf(message, sizeof message, "%s", image->misfit);
     snprintf(image->sum.first, sizeof image->sum.first, "%s", in);
     if (!message[0] && hist_sum_add(&merge->sum, &image->sum, message)) return true;
-    console_error(merge->console,
-                  "--merge-hist: the histogram of '%s' cannot be added, and '%s' is not written: %s", in, merge->options->merge_hist,
-                  message);
+    console_error(merge->console, "--merge-hist: the histogram of '%s' cannot be added, and '%s' is not written: %s", in,
+                  merge->options->merge_hist, message);
     merge->misfit = true;
     return false;
 }

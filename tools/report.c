@@ -110,8 +110,7 @@ void report_input(FILE *to, const char *in, const char *out, enum job_status sta
 void report_total(FILE *to, const struct totals *t) {
     fprintf(to, "{\"total\":{\"images\":%lld", (long long)t->wanted);
     for (int i = JOB_OK; i < JOB_STATUSES; i++) fprintf(to, ",\"%s\":%lld", job_status_names[i], (long long)t->count[i]);
-    fprintf(to, ",\"%s\":%lld,\"bytes_in\":%llu,\"bytes_out\":%llu,", job_status_names[JOB_TODO],
-            (long long)t->count[JOB_TODO],
+    fprintf(to, ",\"%s\":%lld,\"bytes_in\":%llu,\"bytes_out\":%llu,", job_status_names[JOB_TODO], (long long)t->count[JOB_TODO],
             (unsigned long long)t->bytes_in, (unsigned long long)t->bytes_out);
     put_seconds(to, &t->sum);
     fputs("}}\n", to);

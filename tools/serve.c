@@ -25,7 +25,7 @@ struct worker {
     char *line; /* the job that it is given; NULL: none */
     size_t length;
     int64_t line_number;
-    const char *in; /* what it reads now, for messages; guarded by the server's lock where others look */
+    const char *in;         /* what it reads now, for messages; guarded by the server's lock where others look */
     struct notices notices; /* about that */
     bool regular;   /* and whether that is a file, which can be read to its end */
 };
@@ -342,7 +342,8 @@ static int begin(struct server *server) {
         console_error(server->console, "no memory for %d threads; free some", server->count);
         return EXIT_SOME_FAILED;
     }
-    for (int i = 0; i < server->count; i++) server->workers[i] = (struct worker){.server = server, .number = i, .notices = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+    for (int i = 0; i < server->count; i++)
+        server->workers[i] = (struct worker){.server = server, .number = i, .notices = {.lock = PTHREAD_MUTEX_INITIALIZER}};
     server->wide = (struct worker){.server = server, .notices = {.lock = PTHREAD_MUTEX_INITIALIZER}};
     /* A device that is named and absent is found before the first job. */
     imgpipe_status status = open_context(&server->workers[0], server->count, server->count, &error);

@@ -27,7 +27,8 @@ static int find_in_folder(const struct options *o, const struct roles *roles, st
     const char *base = path_base(t->in), *ext = kind_extension(t->in);
     int stem = ext ? (int)(ext - base) - 1 : (int)strlen(base);
     if (base[0] == 0)
-        return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': %s; check the name", t->in, strerror(access(t->in, F_OK) != 0 ? errno : EISDIR));
+        return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': %s; check the name", t->in,
+                   strerror(access(t->in, F_OK) != 0 ? errno : EISDIR));
     char written[32];
     if (!o->format && !kind_of_extension(ext) && access(t->in, F_OK) != 0)
         return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': %s; check the name", t->in, strerror(errno));

@@ -9,7 +9,7 @@ struct target {
     const char *format; /* its kind, or NULL: by its extension */
     char *folder;       /* to be made before the run, or NULL */
     bool kept;          /* an image is there already and stays: nothing is to be done, exit status 1 */
-    bool current;       /* it is there, and no older than its input, as --overwrite older asks: nothing is to be done, exit status 0 */
+    bool current; /* it is there, and no older than its input, as --overwrite older asks: nothing is to be done, exit status 0 */
 };
 
 #define TARGET_MESSAGE ROLES_MESSAGE
