@@ -31,6 +31,7 @@ LINES = {
     "imgpipe --depth f": "imgpipe --depth f32",
     "imgpipe --overwrite=old": "imgpipe --overwrite=older",
     "imgpipe --device cu": "imgpipe --device cuda",
+    "imgpipe --device cuda:a": "imgpipe --device cuda:all",
     "imgpipe --format jp": "imgpipe --format jpeg",
     "imgpipe --format gi": "imgpipe --format gi",  # is not written
     "imgpipe --help thr": "imgpipe --help threshold",
