@@ -48,6 +48,7 @@ static inline uint16_t round_u16(float v) {
 #undef ROUND
 
 #include "blur_fixed.h"
+#include "blur_small.h"
 
 typedef void (*load_function)(const void *in, float *restrict out, int64_t count, int channels);
 typedef void (*store_function)(const float *restrict sum, void *out, int64_t count, int channels);
@@ -154,6 +155,10 @@ static void blur_vertical(const imgpipe_stage *stage, const void *const *in, int
 
 static void blur_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
     const struct blur_plan *plan = stage->data;
+    if (blur_is_small(plan, stage->in.format.channels)) {
+        small_rows(stage, rows);
+        return;
+    }
     if (plan->fixed) {
         fixed_rows(stage, rows);
         return;

@@ -100,6 +100,15 @@ static inline struct blur_fixed_layout blur_fixed_layout(const struct blur_plan 
     return layout;
 }
 
+/* The first definition for small radii; see blur_small.h. */
+#define BLUR_SMALL_RADIUS 8
+#define BLUR_SMALL_SCRATCH 20480
+
+static inline bool blur_is_small(const struct blur_plan *plan, int channels) {
+    return plan->fixed && plan->rx >= 1 && plan->rx <= BLUR_SMALL_RADIUS && plan->ry >= 1 && plan->ry <= BLUR_SMALL_RADIUS &&
+           (channels == 1 || channels == 3);
+}
+
 struct blur_kernels {
     imgpipe_rows_function rows;
 };

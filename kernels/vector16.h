@@ -47,6 +47,19 @@ static inline __attribute__((always_inline)) vector16 vector16_high(vector16 a, 
 #endif
 }
 
+/* (a + b + 1) / 2 of each pair, as if in 17 bits. */
+static inline __attribute__((always_inline)) vector16 vector16_average(vector16 a, vector16 b) {
+#if defined(__AVX512BW__)
+    return (vector16)_mm512_avg_epu16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (vector16)_mm256_avg_epu16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (vector16)_mm_avg_epu16((__m128i)a, (__m128i)b);
+#else
+    return (a | b) - ((a ^ b) >> 1);
+#endif
+}
+
 /* Two vectors of samples below 256 as bytes. */
 static inline __attribute__((always_inline)) void vector16_bytes(uint8_t *p, vector16 a, vector16 b) {
 #if defined(__AVX512BW__)
