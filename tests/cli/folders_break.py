@@ -118,6 +118,23 @@ def test_full_disk():
     check(process.returncode in (1, 4) and found("out2") == [] and not temporaries("out2"), "too small a limit of sizes:", process)
 
 
+def test_disk_that_becomes_full():
+    """A real one, where root may mount a small one."""
+    os.mkdir("disk")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", "disk"], stderr=subprocess.DEVNULL).returncode:
+        return
+    try:
+        noise("in", 12)  # of 22 kB each
+        result = expect(4, "in", "-f", "invert", "--format", "png", "-j2", "disk/out/", says="the disk is full")
+        done = [name for name in found("disk/out") if is_png(read(f"disk/out/{name}"))]
+        check(done and done == found("disk/out") and not temporaries("disk"), "a part of a file is left:", found("disk/out"))
+        check(re.search(rf"{len(done)} of 12 images done, \d failed, \d not done", result.err), result)
+        subprocess.run(["mount", "-o", "remount,size=4m", "disk"], check=True)
+        expect(0, "in", "-f", "invert", "--format", "png", "disk/out/", "--resume", says=f"all 12 images done, {len(done)} by earlier runs")
+    finally:
+        subprocess.run(["umount", "-l", "disk"], check=True)
+
+
 def test_signals_of_a_run():
     noise("in", 120)
     for number, want in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
@@ -202,6 +219,20 @@ def test_two_runs_at_once():
         check(not temporaries(folder), "temporary files are left:", temporaries(folder))
         check(not any("failed" in err for err in errs), more, errs)
         expect(0, "in", "-f", "median=9", "--format", "png", f"{folder}/", "--resume", says="all 60")
+
+
+def test_a_slow_input_holds_up_nobody():
+    """Images are read, filtered and written beside each other."""
+    os.mkfifo("slow.png")
+    noise("in", 10, side=20)
+    process = start("slow.png", "in", "-j2", "-f", "gray", "--format", "png", "out/")
+    begin = time.monotonic()
+    while (not os.path.isdir("out") or len([name for name in found("out") if name[0] != "."]) < 10) and time.monotonic() < begin + 60:
+        time.sleep(0.02)
+    check(process.poll() is None and len(found("out")) == 10 and "slow.png" not in found("out"), found("out"))
+    write("slow.png", png(5, 5))
+    err = process.communicate(timeout=60)[1].decode()
+    check(process.returncode == 0 and "all 11 images done" in err, err)
 
 
 def test_few_open_files():

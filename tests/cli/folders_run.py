@@ -3,9 +3,11 @@ import json
 import os
 import re
 import shutil
+import threading
+import time
 
 from folders import found, holds, tree
-from harness import check, expect, on_terminal, png, read, run, write
+from harness import Tally, check, expect, on_terminal, png, read, run, write
 
 
 def touch(name, seconds):
@@ -223,6 +225,34 @@ def test_notices_are_counted():
     check(result.err == "", "-q is not quiet:", result)
     text = on_terminal("in", "-f", "invert", "--format", "ppm", "out3/", "--progress", "always", TERM="xterm").decode()
     check("all 8 images done" in text, "the summary on a terminal:", text)
+
+
+def feed(wait, *names):
+    """Writes an image into each named pipe, after so many seconds."""
+    def work():
+        for name in names:
+            time.sleep(wait)
+            write(name, png(8, 8))
+    threading.Thread(target=work, daemon=True).start()
+
+
+def test_progress_of_a_run():
+    """Named pipes make a run take time: the line tells how much is done, and makes way for messages."""
+    for pipe in ("1.png", "2.png", "3.png"):
+        os.mkfifo(pipe)
+    write("cut.png", png(60, 60)[:-20])
+    feed(1.1, "1.png", "2.png")
+    text = on_terminal("cut.png", "1.png", "2.png", "-j1", "-f", "gray", "out/", TERM="xterm").decode()
+    shown = re.findall(r"\r\x1b\[K(\d) of 3, [\d.]+ images/s, [\d.]+ MB/s(?:, [\d.]+ s left)?, 1 failed", text)
+    check(shown and shown[0] == "2", "the progress line:", text)
+    check(re.search(r"\r\x1b\[K(\x1b\[1m)?imgpipe:(\x1b\[0m)? failed: 'cut.png'", text), "the progress line is not cleared for a message:", text)
+    if Tally.long:
+        feed(5.5, "1.png", "2.png")
+        expect(1, "cut.png", "1.png", "2.png", "-j1", "-f", "gray", "out2/", "--progress", "always",
+               says=r"\nimgpipe: 2 of 3, [\d.]+ images/s, [\d.]+ MB/s, [\d.]+ s left, 1 failed\n")
+    feed(1.1, "3.png")
+    result = expect(0, "3.png", "in.png", "-j1", "-f", "gray", "out3/", says="all 2")
+    check(result.err.count("\n") == 1, "a short run whose messages go to a file shows more than the summary:", result)
 
 
 # ---------------------------------------------------------------------------------------------------- shards
