@@ -175,14 +175,30 @@ static int open_out(const struct plan *plan) {
     return EXIT_OUTPUT;
 }
 
+/* Whether a file that the run writes beside the images, if there is one, is to lie in OUT. */
+static bool lies_in_out(const struct plan *plan, const char *file) {
+    char *folder = plan->roles->out && file ? path_real(plan->roles->out) : NULL, *path = folder ? path_real(file) : NULL;
+    size_t length = folder ? strlen(folder) : 0;
+    while (length > 1 && folder[length - 1] == '/') length--;
+    bool inside = path && strncmp(path, folder, length) == 0 && path[length] == '/' && !jobs_role_of(&plan->jobs, file);
+    free(folder);
+    free(path);
+    return inside;
+}
+
 static int execute(struct plan *plan, struct batch *batch) {
     const struct options *o = plan->options;
+    bool works = plan->roles->out && has_work(plan);
+    /* Nothing is made for a run that comes to nothing, unless it has to be there before that is known. */
+    bool early = works && (lies_in_out(plan, o->report) || lies_in_out(plan, o->merge_hist));
+    int made = early ? open_out(plan) : EXIT_DONE;
     int status = report_open(o, plan->console, &plan->jobs, &batch->report);
     if (status) return status;
     FILE *report = batch->report;
     struct merge merge = {0};
-    if (o->merge_hist) status = merge_begin(&merge, o, plan->console, &plan->jobs);
-    if (!status && plan->roles->out && has_work(plan)) status = open_out(plan);
+    status = made;
+    if (!status && o->merge_hist) status = merge_begin(&merge, o, plan->console, &plan->jobs);
+    if (!status && works && !early) status = open_out(plan);
     batch->merge = o->merge_hist && !status ? &merge : NULL;
     batch->status = status;
     batch->stop = status != EXIT_DONE; /* the report still says of each image that it was not done */
@@ -202,7 +218,9 @@ int folder_run(const struct options *o, const struct roles *roles, struct consol
     count_all(&plan, &batch);
     if (!status && plan.images == 0) {
         status = EXIT_SOME_FAILED;
-        console_error(console, "no image was found%s", plan.jobs.count ? "; the files that there are hold none" : "; check the names");
+        const char *why = plan.jobs.count ? "the files that there are hold none" : "check the names";
+        if (!plan.jobs.count && (o->include.count || o->exclude.count)) why = "check the names, --include and --exclude";
+        console_error(console, "no image was found; %s", why);
     } else if (!status) {
         status = o->dry_run ? show_all(&plan, &batch) : execute(&plan, &batch);
         if (o->timings && !o->dry_run) {

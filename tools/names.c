@@ -43,8 +43,8 @@ bool name_check(const char *template, const char *what, int *fields, char messag
         snprintf(text, sizeof text, "%.*s", (int)(length < 39 ? length : 39), p + 1);
         if (find_field(p + 1, length, &width) == FIELD_NONE) {
             const char *near = options_nearest(text, field_names);
-            snprintf(message, NAMES_MESSAGE, "%s: {%s} is no field%s%s%s The fields are {stem} {ext} {dir} {relpath} {index} {index:05} {{ }}",
-                     what, text, near ? "; did you mean {" : ";", near ? near : "", near ? "}?" : "");
+            snprintf(message, NAMES_MESSAGE, "%s: {%s} is no field; %s%s%s fields are {stem} {ext} {dir} {relpath} {index} {index:05} {{ }}",
+                     what, text, near ? "did you mean {" : "", near ? near : "", near ? "}? The" : "the");
             return false;
         }
         if (fields) ++*fields;

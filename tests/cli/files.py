@@ -271,7 +271,7 @@ def interrupted(number, args, feed):
 def test_signals():
     data = png(400, 400)
     for feed in (b"", data[:len(data) // 2]):
-        for number, want in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        for number, want in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
             status, err = interrupted(number, ["-", "-f", "gray", "out.png"], feed)
             check(status == want, f"after {number!r} with {len(feed)} bytes read the status is {status}, not {want}: {err!r}")
             left("in.png")

@@ -95,7 +95,8 @@ def test_walk_leaves_out():
 
 def test_nothing_found():
     os.mkdir("none")
-    expect(1, "none", "-f", "gray", "out/", says="no image was found")
+    expect(1, "none", "-f", "gray", "out/", says="no image was found; check the names\n")
+    expect(1, "in.png", "none", "--include", "x*", "-f", "gray", "out/", says="check the names, --include and --exclude")
     for name in ("nnoe", "nnoe/"):
         expect(1, "-r", name, "-f", "gray", "out/", says=f"cannot open '{name}': No such file")
         expect(1, "-r", name, "none", "-f", "gray", "other/", says=f"cannot open '{name}': No such file")

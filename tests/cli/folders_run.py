@@ -150,6 +150,9 @@ def test_report():
     expect(2, "in", "-f", "gray", "new/", "--report", "in/a.png", says="is an input")
     expect(2, "in", "-f", "gray", "new/", "--report", "new/a.png", says="is an output")
     expect(4, "in", "-f", "gray", "new2/", "--report", "no/where", says="--report")
+    check(not os.path.exists("new") and not os.path.exists("new2"), "a refused run made its folder")
+    expect(1, "in", "-f", "gray,hist=pass", "made/", "--report", "made/r", "--merge-hist", "made/h", says="1 failed")
+    check(len(report("made/r")) == 6 and read("made/h"), "files in a new OUT")
     expect(4, "in", "-f", "gray", "new3/", "--report", "/dev/full", says="No space")
 
 
