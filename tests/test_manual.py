@@ -109,6 +109,7 @@ def programs(text, root, folder, command):
     done = subprocess.run([command, "--plugin", plugin, "-", "-f", "spread", "--format", "pnm", "-o", "-"], input=image,
                           stdout=subprocess.PIPE, check=True).stdout
     check(done.endswith(bytes([0, 40, 40, 40, 40])), "the plug-in computes what it says")
+    check("spread: proved in " in run(command, "--plugin", plugin, "--check-filter", "spread"), "the plug-in keeps to the rules")
 
 
 def main(build):
