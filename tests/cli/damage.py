@@ -260,13 +260,13 @@ def test_error_after_a_notice():
 
 def test_plain_numbers_that_may_be_cut():
     """A number at the end of the file, behind which more digits may have stood; one that is complete needs no white space."""
-    for maxval, last, status in ((255, "12", 1), (255, "1", 1), (255, "25", 1), (255, "26", 0), (255, "120", 0), (255, "0", 0), (9, "7", 0),
-                                 (65535, "6554", 0), (65535, "6553", 1)):
+    for maxval, last, status in ((255, "12", 1), (255, "1", 1), (255, "25", 1), (255, "26", 0), (255, "120", 0), (255, "0", 0),
+                                 (9, "7", 0), (65535, "6554", 0), (65535, "6553", 1)):
         data = f"P2\n2 2\n{maxval}\n1 2 3 {last}".encode()
         write("end.pgm", data)
-        expect(status, "end.pgm", "-o", "out.ppm", "--overwrite", "always", says="may be cut inside that number.*add a newline" if status else None)
+        expect(status, "end.pgm", "-o", "out.ppm", says="may be cut inside that number.*add a newline" if status else None)
         write("end.pgm", data + b"\n")
-        expect(0, "end.pgm", "-o", "want.ppm", "--overwrite", "always")
+        expect(0, "end.pgm", "-o", "want.ppm")
         write("end.pgm", data)
-        expect(0, "end.pgm", "-o", "out.ppm", "--overwrite", "always", "--allow-truncated", says="warning.*may be a part" if status else None)
+        expect(0, "end.pgm", "-o", "out.ppm", "--allow-truncated", says="warning.*may be a part" if status else None)
         check(read("out.ppm") == read("want.ppm"), "the last sample is wrong with", maxval, last)

@@ -190,7 +190,8 @@ def test_kinds_of_outputs():
     holds("out", "a.png", "b.png", "c.png", "d.PNG")
     expect(0, "in", "-f", "gray", "out2/", "--format", "ppm", says="all 4|ppm")
     holds("out2", "a.ppm", "b.ppm", "c.ppm", "d.ppm")
-    for template, format, want in (("{stem}-x.{ext}", "tif", "a-x.tif"), ("{relpath}", "tiff", "a.tif"), ("x/{relpath}", "bmp", "x/a.bmp")):
+    for template, format, want in (("{stem}-x.{ext}", "pgm", "a-x.pgm"), ("{relpath}", "pnm", "a.pnm"),
+                                   ("x/{relpath}", "bmp", "x/a.bmp")):
         expect(0, "in/a.png", "-f", "gray", "--format", format, "--name", template, "named/", says="1 image done")
         check(os.path.exists(f"named/{want}"), "with --format", format, template, "makes", found("named"))
     expect(2, "in", "-f", "gray", "out3/", "--format", "png", "--name", "{stem}.ppm", says="contradicts")

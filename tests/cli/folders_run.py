@@ -45,10 +45,12 @@ def test_older():
     expect(0, "-q", "in.png", "-f", "invert", "one.png", "--overwrite", "older")
     check(read("one.png") == before, "what is up to date was written")
     touch("in/a.png", -1000)
-    result = expect(0, "in", "-f", "invert", "out/", "--overwrite", "older", "--report", "r", says="0 of 2 images done, 2 up to date.*: nothing to do")
+    result = expect(0, "in", "-f", "invert", "out/", "--overwrite", "older", "--report", "r",
+                    says="0 of 2 images done, 2 up to date.*: nothing to do")
     check("all" not in result.err and [line["status"] for line in report("r")[1:-1]] == ["skipped"] * 2, result)
     expect(0, "in", "-f", "invert", "out/", "--overwrite", "older", "--dry-run", says="2 up to date")
-    expect(1, "in", "-f", "hist=pass", "out/", "--overwrite", "older", "--merge-hist", "h.json", says="lacks 2 images that the run left out")
+    expect(1, "in", "-f", "hist=pass", "out/", "--overwrite", "older", "--merge-hist", "h.json",
+           says="lacks 2 images that the run left out")
     touch("one.png", -1e6)
     expect(0, "in.png", "-f", "invert", "one.png", "--overwrite", "older")
 
@@ -178,10 +180,9 @@ def test_report_of_any_name():
         write(name, png(4, 4))
     expect(0, "in", "-f", "gray", "--report", "r", "out/", says="all 3")
     lines = report("r")[1:-1]
-    check(sorted(bytes.fromhex(line["input_bytes"]) if "input_bytes" in line else line["input"].encode() for line in lines) == sorted(names),
-          lines)
-    check(sorted(bytes.fromhex(line["output_bytes"]) if "output_bytes" in line else line["output"].encode() for line in lines) ==
-          sorted(name.replace(b"in/", b"out/") for name in names), lines)
+    for field, folder in (("input", b"in/"), ("output", b"out/")):
+        back = [bytes.fromhex(line[field + "_bytes"]) if field + "_bytes" in line else line[field].encode() for line in lines]
+        check(sorted(back) == sorted(name.replace(b"in/", folder) for name in names), lines)
 
 
 def test_report_on_a_full_disk():
@@ -221,7 +222,8 @@ def test_notices_are_counted():
         write(f"in/{number}.png", png(4, 4, color=6))
     result = expect(0, "in", "-f", "invert", "--format", "ppm", "out/", says="5 more times: pnm has no alpha")
     check(len(re.findall("^imgpipe: .*alpha", result.err, re.M)) == 4, "a notice is shown how often:", result)
-    check(len(re.findall(r"^imgpipe: 'in/\d.png': pnm has no alpha", result.err, re.M)) == 3, "a notice does not begin with a file's name:", result)
+    named = re.findall(r"^imgpipe: 'in/\d.png': pnm has no alpha", result.err, re.M)
+    check(len(named) == 3, "a notice does not begin with a file's name:", result)
     write("in/0.png", png(4, 4)[:-4])
     expect(0, "in", "-f", "invert", "--format", "pam", "out4/", says="^imgpipe: 'in/0.png': warning: what follows")
     result = expect(0, "-q", "in", "-f", "invert", "--format", "ppm", "out2/")
@@ -248,7 +250,8 @@ def test_progress_of_a_run():
     text = on_terminal("cut.png", "1.png", "2.png", "-j1", "-f", "gray", "out/", TERM="xterm").decode()
     shown = re.findall(r"\r\x1b\[K(\d) of 3, [\d.]+ images/s, [\d.]+ MB/s(?:, [\d.]+ s left)?, 1 failed", text)
     check(shown and shown[0] == "2", "the progress line:", text)
-    check(re.search(r"\r\x1b\[K(\x1b\[1m)?imgpipe:(\x1b\[0m)? failed: 'cut.png'", text), "the progress line is not cleared for a message:", text)
+    cleared = re.search(r"\r\x1b\[K(\x1b\[1m)?imgpipe:(\x1b\[0m)? failed: 'cut.png'", text)
+    check(cleared, "the progress line is not cleared for a message:", text)
     if Tally.long:
         feed(5.5, "1.png", "2.png")
         expect(1, "cut.png", "1.png", "2.png", "-j1", "-f", "gray", "out2/", "--progress", "always",
