@@ -170,9 +170,9 @@ def test_slurm_real():
                                     script("slurm-gpu.sh")], env)
         check(status == 0, said)
         check_whole("real-gpu", said, 3)
-        # A task that is killed in the middle; then the array is submitted again.
+        # A task that is killed in the middle, for which it must take some seconds; then the array is submitted again.
         noise("in", IMAGES, side=700)
-        env = {**settings("killed"), **slurm.env, "CHAIN": "median=31,median=31," + CHAIN}
+        env = {**settings("killed"), **slurm.env, "CHAIN": "median=127," * 16 + CHAIN}
         run("in", "-f", env["CHAIN"], "--overwrite", "always", "want/")
         status, said = slurm.batch(["--array=0-3", "--cpus-per-task=1", script("slurm-array.sh")], env, kill=2)
         check(status != 0 and len(found("killed")) < IMAGES, "no task was killed:", status, said)
