@@ -205,8 +205,9 @@ IMGPIPE_API void imgpipe_context_free(imgpipe_context **context);
 
 /* ------------------------------------------------------------------------------------------------ chains */
 
-/* A chain: parsed from text, or built stage by stage. Runs only read it, so any number of threads may run it at once; while one
- * thread adds a stage or sets a parameter nobody else may use it, nor may anything that was prepared from it still be in use. */
+/* A chain: parsed from text, or built stage by stage, of at most 1000 stages. Runs only read it, so any number of threads may
+ * run it at once; while one thread adds a stage or sets a parameter nobody else may use it, nor may anything that was prepared
+ * from it still be in use. */
 typedef struct imgpipe_chain imgpipe_chain;
 
 /* Parses `text` (the syntax of `-f`; NULL or empty is the empty chain). On failure error->place and ->length mark
