@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+from test_camera import mark, pixels
 from test_install import check, find, flags, run, static_flags
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -134,7 +135,32 @@ def as_subproject(folder):
     check(os.path.exists(os.path.join(place, "build", "crisp.so")), "they are built with imgpipe as a subproject")
 
 
-def on_gpu(place, env, nvcc):
+def in_graph(place, env, nvcc, root):
+    """The camera of samples/embed with crisp in place of the median: a plan captured into a graph, with three CUDA runtimes in one process,
+    that of the program, that of the library and that of the plug-in."""
+    with open(os.path.join(ROOT, "samples", "embed", "camera.cu"), encoding="utf-8") as file:
+        code = file.read()
+    parse = 'check(imgpipe_chain_parse("median=3,hist=pass", &chain, &error), error);'
+    load = f"""imgpipe_registry *registry = NULL;
+    check(imgpipe_registry_new(&registry, &error), error);
+    check(imgpipe_registry_load(registry, "{place}/crisp.so", &error), error);
+    check(imgpipe_chain_parse_with(registry, "crisp=2,hist=pass", &chain, &error), error);
+    imgpipe_registry_free(&registry);"""
+    check(code.count(parse) == 1, "camera.cu parses its chain in one place")
+    source, program = os.path.join(place, "camera.cu"), os.path.join(place, "camera")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(code.replace(parse, load))
+    run(nvcc, "-cudart", "shared", source, "-o", program, *flags(root, "--cflags", "--libs"))
+    toolkit = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), "lib64")
+    names = [os.path.join(place, name) for name in ("frame.ppm", "result.ppm", "crisp.ppm")]
+    said = run(program, *names[:2], LD_LIBRARY_PATH=os.path.dirname(find(root, "libimgpipe.so")) + ":" + toolkit)
+    levels = re.findall(r"^frame \d: green from (\d+) on is marked$", said, re.M)
+    shell(f"imgpipe --device cpu --plugin ./crisp.so {names[0]} -f crisp=2 {names[2]}", place, env)
+    level, want = mark(pixels(names[2]))
+    check(len(levels) == 4 and int(levels[3]) == level and pixels(names[1]) == want, f"a graph makes the command's image, four times {said}")
+
+
+def on_gpu(place, env, nvcc, root):
     with open(os.path.join(SAMPLES, "README.md"), encoding="utf-8") as file:
         build, prove = re.search(r"^```\n(nvcc .*)\n(imgpipe .*)\n```$", file.read(), re.M).groups()
     env = {**env, "PATH": env["PATH"] + os.pathsep + os.path.dirname(nvcc)}
@@ -149,6 +175,7 @@ def on_gpu(place, env, nvcc):
         shell(f"imgpipe --plugin ./crisp.so --device {device} ../astronaut.png -f blur=2,crisp=2,median=5 {device}.ppm", place, env)
     images = [open(os.path.join(place, name + ".ppm"), "rb").read() for name in ("cpu", "cuda")]
     check(images[0] == images[1], "among other stages it makes the same image on the GPU as on the CPU")
+    in_graph(place, env, nvcc, root)
     with open(os.path.join(place, "crisp.cu"), encoding="utf-8") as file:
         code = file.read()
     with open(os.path.join(place, "crisp.cu"), "w", encoding="utf-8") as file:
@@ -163,7 +190,7 @@ def main(build, nvcc=None):
         root, env = installed(build, folder)
         place = copy_samples(folder)
         if nvcc:
-            on_gpu(place, env, nvcc)
+            on_gpu(place, env, nvcc, root)
             return
         by_readme(place, env)
         in_programs(root, place, folder)

@@ -9,6 +9,7 @@
 enum { THREADS = 4, ROUNDS = 12, WIDTH = 120, HEIGHT = 90, BYTES = WIDTH * HEIGHT * 3 };
 
 static imgpipe_context *context;
+static imgpipe_registry *registry;
 static imgpipe_chain *chain, *chart;
 static unsigned char source[BYTES], want[BYTES];
 static size_t chart_bytes;
@@ -100,11 +101,22 @@ static void *work(void *argument) {
         right = right && !imgpipe_chain_new(&own, &error) && !imgpipe_chain_add(own, "box", &error) &&
                 !imgpipe_chain_set_int(own, 0, "size", 3 + 2 * i, &error);
         imgpipe_chain_free(&own);
+        right = right && !imgpipe_chain_parse_with(registry, "own,box=3", &own, &error);
+        imgpipe_chain_free(&own);
         if (right) continue;
         w->failed++;
         snprintf(w->message, sizeof w->message, "round %d: %.150s", i, error.message);
     }
     return NULL;
+}
+
+/* A registry that all of them parse with. */
+static void register_own(void) {
+    static imgpipe_filter own;
+    imgpipe_error error;
+    own = *imgpipe_filter_find("invert");
+    own.name = "own";
+    CHECK(imgpipe_registry_new(&registry, &error) == IMGPIPE_OK && imgpipe_registry_add(registry, &own, &error) == IMGPIPE_OK);
 }
 
 static void share(int threads) {
@@ -146,12 +158,14 @@ int main(void) {
     for (int i = 0; i < BYTES; i++) source[i] = (unsigned char)((unsigned)i * 2654435761u >> 15);
     CHECK(imgpipe_chain_parse("blur=1.5,median=5,conv=sharpen,invert", &chain, &error) == IMGPIPE_OK);
     CHECK(imgpipe_chain_parse("gray,box=3,hist", &chart, &error) == IMGPIPE_OK);
+    register_own();
     if (CHECK(alone())) {
         share(1);
         share(3);
     }
     imgpipe_chain_free(&chain);
     imgpipe_chain_free(&chart);
+    imgpipe_registry_free(&registry);
     free(want_chart);
     printf("%d checks, %d failed\n", checks, failures);
     return failures != 0;
