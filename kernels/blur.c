@@ -57,6 +57,7 @@ static const store_function stores[2][3] = {{store_u8, store_u16, store_f32}, {s
 
 #if defined(__AVX2__) && defined(__FMA__)
 #include "blur_sums.h"
+#include "blur_small_u16.h"
 #else
 /* acc[s] (or, for the first taps of a group, nothing) and then `taps` taps of source[s + k step]. `taps` is constant in
  * each call, `count` a multiple of 64. */
@@ -155,10 +156,16 @@ static void blur_vertical(const imgpipe_stage *stage, const void *const *in, int
 
 static void blur_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
     const struct blur_plan *plan = stage->data;
-    if (blur_is_small(plan, stage->in.format.channels)) {
+    if (blur_is_small(plan, stage->in.format) && plan->fixed) {
         small_rows(stage, rows);
         return;
     }
+#if defined(FLOATS)
+    if (blur_is_small(plan, stage->in.format)) {
+        words_rows(stage, rows);
+        return;
+    }
+#endif
     if (plan->fixed) {
         fixed_rows(stage, rows);
         return;

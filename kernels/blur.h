@@ -100,13 +100,13 @@ static inline struct blur_fixed_layout blur_fixed_layout(const struct blur_plan 
     return layout;
 }
 
-/* The first definition for small radii; see blur_small.h. */
+/* Small radii of integers; see blur_small.h and blur_small_u16.h. blur_layout() always has more scratch than this. */
 #define BLUR_SMALL_RADIUS 8
 #define BLUR_SMALL_SCRATCH 20480
 
-static inline bool blur_is_small(const struct blur_plan *plan, int channels) {
-    return plan->fixed && plan->rx >= 1 && plan->rx <= BLUR_SMALL_RADIUS && plan->ry >= 1 && plan->ry <= BLUR_SMALL_RADIUS &&
-           (channels == 1 || channels == 3);
+static inline bool blur_is_small(const struct blur_plan *plan, imgpipe_format format) {
+    return plan->rx >= 1 && plan->rx <= BLUR_SMALL_RADIUS && plan->ry >= 1 && plan->ry <= BLUR_SMALL_RADIUS && !format.alpha &&
+           (format.channels == 1 || format.channels == 3) && (plan->fixed || format.type == IMGPIPE_U16);
 }
 
 struct blur_kernels {

@@ -139,7 +139,7 @@ SMALL_INLINE void small_along_three(uint8_t *out, const uint16_t *x, const vecto
 
 /* A whole block; of the last vector only what belongs to it is kept. */
 SMALL_INLINE void small_along_radius(uint8_t *out, const uint16_t *x, int64_t count, const uint16_t *w, int radius, int channels) {
-    const int most = (3 * BLUR_SMALL_RADIUS + 1) / 2;
+    enum { most = (3 * BLUR_SMALL_RADIUS + 1) / 2 };
     vector16 weight[BLUR_SMALL_RADIUS + 1], by[most + 1];
     uint8_t last[2 * VECTOR16];
     for (int k = 0; k <= radius; k++) weight[k] = vector16_all(w[k]);
