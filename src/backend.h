@@ -40,6 +40,8 @@ struct backend_ops {
     void (*free)(struct backend *backend);
     /* Bytes of device memory that open() would take; NULL: none. */
     uint64_t (*device_bytes)(const struct backend *backend, const struct pass_io *io);
+    /* `about` with all that is known by now; NULL: nothing more. */
+    const char *(*describe)(const struct backend *backend);
 };
 
 struct backend {

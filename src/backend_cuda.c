@@ -4,6 +4,8 @@
 #include "cuda_pass.h"
 #include "status.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +42,36 @@ int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, 
 
 /* ---- the context */
 
+/* Known at once, unlike all that the driver must be asked for; the runtime would begin with that. */
+static bool has_driver(void) {
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (library) dlclose(library);
+    return library != NULL;
+}
+
+/* Whether the device is there; the first question to the driver takes 0.2 s. */
+static imgpipe_status find_device(int device, imgpipe_error *error) {
+    char why[160];
+    int count = backend_cuda_devices(NULL, 0, why, sizeof why);
+    if (device < count) return IMGPIPE_OK;
+    if (count == 0)
+        error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d: %s; use --device cpu or auto", device, why);
+    else
+        error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d is absent: this machine has %d GPU%s; see --list-devices", device, count,
+                  count == 1 ? "" : "s");
+    if (error) error->fault = ENODEV;
+    return IMGPIPE_ERROR_DEVICE;
+}
+
 static imgpipe_status start(struct cuda_backend *backend, imgpipe_error *error) {
+    struct cudaDeviceProp prop;
+    imgpipe_status failed = find_device(backend->device, error);
+    if (failed) return failed;
+    CUDA_TRY(cudaGetDeviceProperties(&prop, backend->device));
+    snprintf(backend->full, sizeof backend->full, "%s, %.60s", backend->base.about, prop.name);
     CUDA_TRY(cudaSetDevice(backend->device));
     CUDA_TRY(cudaFree(NULL)); /* makes the context */
-    imgpipe_status failed = cuda_driver_find(&backend->driver, error);
+    failed = cuda_driver_find(&backend->driver, error);
     if (failed) return failed;
     CUDA_TRY(cudaStreamCreateWithFlags(&backend->up, cudaStreamNonBlocking));
     CUDA_TRY(cudaStreamCreateWithFlags(&backend->compute, cudaStreamNonBlocking));
@@ -69,9 +97,16 @@ imgpipe_status cuda_backend_started(struct cuda_backend *backend, imgpipe_error 
     return backend->start_status;
 }
 
+static bool is_pinned(const void *block) {
+    struct cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, block) == cudaSuccess) return attributes.type == cudaMemoryTypeHost;
+    cudaGetLastError();
+    return false;
+}
+
 static void release_pinned(void *user, void *block, size_t size) {
     (void)user;
-    if (cudaHostUnregister(block) != cudaSuccess) cudaGetLastError(); /* it may never have been pinned */
+    if (is_pinned(block) && cudaHostUnregister(block) != cudaSuccess) cudaGetLastError();
     munmap(block, size);
 }
 
@@ -91,12 +126,8 @@ static cudaError_t pin_bytes(struct cuda_backend *backend, void *block, size_t s
 
 /* How many bytes behind `view` are still to be pinned; 0 for the caller's own memory, pinned or not. */
 static size_t pageable_bytes(struct cuda_backend *backend, const struct rows_view *view) {
-    struct cudaPointerAttributes attributes;
     size_t size = view->slots ? pool_size(backend->base.pool, view->slots[0]) : 0;
-    if (size == 0) return 0;
-    if (cudaPointerGetAttributes(&attributes, view->slots[0]) == cudaSuccess && attributes.type == cudaMemoryTypeHost) return 0;
-    cudaGetLastError();
-    return size;
+    return size > 0 && !is_pinned(view->slots[0]) ? size : 0;
 }
 
 /* Pins the block behind `view`, or as much of its beginning as the system allows: pageable memory is slower, not wrong. */
@@ -220,18 +251,19 @@ static bool cuda_opens_slowly(struct backend *base, const struct pass_io *io) {
     return size > QUICK_BYTES;
 }
 
+static const char *cuda_describe(const struct backend *base) {
+    const struct cuda_backend *backend = (const struct cuda_backend *)base;
+    return atomic_load(&backend->started) && *backend->full ? backend->full : base->about;
+}
+
 static const struct backend_ops cuda_ops = {"cuda", cuda_opens_slowly, cuda_open, cuda_crew_submit, cuda_collect, cuda_close, cuda_free,
-                                            cuda_pass_bytes};
+                                            cuda_pass_bytes, cuda_describe};
 
 imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *options, const struct log *log, struct backend **out,
                                 imgpipe_error *error) {
-    char why[160];
     int device = options->device;
-    int count = backend_cuda_devices(NULL, 0, why, sizeof why);
-    if (count == 0) return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d: %s; use --device cpu or auto", device, why);
-    if (device >= count)
-        return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d is absent: this machine has %d GPU%s; see --list-devices", device,
-                         count, count == 1 ? "" : "s");
+    imgpipe_status failed = options->later && has_driver() ? IMGPIPE_OK : find_device(device, error);
+    if (failed) return failed;
     struct cuda_backend *backend = calloc(1, sizeof *backend);
     if (backend) backend->base.pool = options->pool ? options->pool : pool_new(pool_pages, release_pinned, NULL);
     if (!backend || !backend->base.pool) {
@@ -247,9 +279,7 @@ imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *
     backend->pinned_ceiling = options->pinned;
     backend->allocator = (struct cuda_allocator){options->allocate, options->release, options->user};
     backend->log = log;
-    struct cudaDeviceProp prop;
-    bool named = cudaGetDeviceProperties(&prop, device) == cudaSuccess;
-    snprintf(backend->base.about, sizeof backend->base.about, "cuda:%d, %.60s", device, named ? prop.name : "a GPU");
+    snprintf(backend->base.about, sizeof backend->base.about, "cuda:%d", device);
     backend->starting = pthread_create(&backend->starter, NULL, starter_main, backend) == 0;
     if (!backend->starting) starter_main(backend);
     *out = &backend->base;

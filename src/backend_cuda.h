@@ -8,6 +8,7 @@ int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, 
 
 struct cuda_options {
     int device;
+    bool later;             /* the device is looked for by the thread that starts it; what is wrong shows when a pass is opened */
     uint64_t memory;        /* ceiling of device memory in bytes; 0: half of what is free */
     struct pool *pool;      /* host memory, of another GPU's backend that is freed later; NULL: of its own */
     uint64_t pinned;        /* ceiling of pinned host memory; 0: none */

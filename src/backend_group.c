@@ -252,7 +252,7 @@ static void group_free(struct backend *base) {
 }
 
 static const struct backend_ops group_ops = {"group", group_opens_slowly, group_open, group_submit, group_collect, group_close, group_free,
-                                             group_device_bytes};
+                                             group_device_bytes, NULL};
 
 struct backend *backend_group_first(const struct backend *base) {
     const struct group *group = (const struct group *)base;

@@ -97,6 +97,7 @@ static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_conte
     context->share = options->share > 1 ? options->share : 1;
     context->runs = options->runs > 1 ? options->runs : 1;
     context->turn = options->turn > 0 ? options->turn : 0;
+    context->cuda_options.later = options->device_later;
     context->gpus = 1;
     uint64_t parts = (uint64_t)context->share;
     context->memory = (options->memory ? options->memory : machine_memory() / 2);
@@ -181,6 +182,11 @@ static bool gpu_pays(imgpipe_context *context, const struct plan *plan, char *wh
         return false;
     }
     imgpipe_error error;
+    if (context->no_gpu) {
+        snprintf(why, why_size, "no GPU");
+        return false;
+    }
+    context->cuda_options.later = true; /* where there is none after all the CPU takes over */
     if (!context->cuda &&
         backend_cuda_new(context->tasks, &context->cuda_options, &context->log, &context->cuda, &error) != IMGPIPE_OK) {
         snprintf(why, why_size, "no GPU");
@@ -188,6 +194,12 @@ static bool gpu_pays(imgpipe_context *context, const struct plan *plan, char *wh
     }
     snprintf(why, why_size, "%.2f s of work on the CPU, %.2f s to start and feed it", cpu, gpu);
     return true;
+}
+
+void context_without_gpu(imgpipe_context *context) {
+    pthread_mutex_lock(&context->lock);
+    context->no_gpu = true;
+    pthread_mutex_unlock(&context->lock);
 }
 
 imgpipe_status context_backend(imgpipe_context *context, const struct plan *plan, struct backend **backend, char *why, size_t why_size,
@@ -200,7 +212,7 @@ imgpipe_status context_backend(imgpipe_context *context, const struct plan *plan
     pthread_mutex_unlock(&context->lock);
     *backend = !gpu ? context->cpu : context->group ? context->group : context->cuda;
     if (gpu)
-        snprintf(why, why_size, "%s", (*backend)->about);
+        snprintf(why, why_size, "%s", (*backend)->ops->describe ? (*backend)->ops->describe(*backend) : (*backend)->about);
     else
         snprintf(why, why_size, "cpu, %d thread%s, %s", tasks_threads(context->tasks), tasks_threads(context->tasks) == 1 ? "" : "s",
                  kernel_isa_names[context->isa]);

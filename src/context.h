@@ -15,8 +15,9 @@ struct imgpipe_context {
     struct tasks *tasks;
     struct outfile_folders folders;
     struct backend *cpu;
-    pthread_mutex_t lock;       /* guards `cuda` while it is NULL */
+    pthread_mutex_t lock;       /* guards `cuda` while it is NULL, and `no_gpu` */
     struct backend *cuda;       /* NULL until a run wants it */
+    bool no_gpu;                /* for `auto`: there turned out to be none */
     struct backend *group;      /* all GPUs together, of which `cuda` is one; NULL unless they were asked for */
     int gpus;                   /* so many work on one image */
     enum device_wish wish;
@@ -37,4 +38,6 @@ struct imgpipe_context {
  * with the other contexts at work. */
 imgpipe_status context_backend(imgpipe_context *context, const struct plan *plan, struct backend **backend, char *why, size_t why_size,
                                imgpipe_error *error);
+/* Tells that the GPU that `auto` took is not there. */
+void context_without_gpu(imgpipe_context *context);
 #endif

@@ -1,4 +1,5 @@
-/* The threads of a pass on a GPU. They and their events are kept from pass to pass, since making them takes longer than a small image. */
+/* Who does the work of a pass on a GPU: two threads of a crew, or, where the image is one strip, so that nothing could go on beside it,
+ * the thread that comes by. Crews and their events are kept from pass to pass, since making them takes longer than a small image. */
 #include "cuda_pass.h"
 #include "status.h"
 
@@ -152,19 +153,45 @@ static void *completer_main(void *argument) {
     return NULL;
 }
 
+/* ---- one strip alone */
+
+static imgpipe_status do_alone(struct backend_pass *bp, struct strip *strip, imgpipe_error *error) {
+    struct cuda_mark *mark = &bp->crew->marks[0];
+    imgpipe_status failed = make_events(mark, error);
+    if (!failed) failed = cuda_tile_enqueue(bp, 0, strip, error);
+    if (!failed) failed = await_tile(bp, mark, error);
+    if (!failed) return IMGPIPE_OK;
+    bp->status = failed;
+    let_go(bp->backend);
+    return failed;
+}
+
+static void alone_run(struct task *task, int worker) {
+    (void)worker;
+    struct strip *strip = (struct strip *)task;
+    struct backend_pass *bp = strip->backend;
+    struct cuda_guard guard;
+    imgpipe_error error;
+    cuda_enter(&bp->backend->driver, &guard);
+    imgpipe_status failed = do_alone(bp, strip, &error);
+    cuda_leave(&bp->backend->driver, &guard);
+    strip->done(strip, failed, failed ? &error : NULL);
+}
+
 /* ---- the crew */
 
-static void end_threads(struct cuda_crew *crew, int started) {
+static void end_threads(struct cuda_crew *crew) {
     pthread_mutex_lock(&crew->lock);
     crew->ending = true;
     pthread_cond_broadcast(&crew->work);
     pthread_cond_broadcast(&crew->landed);
     pthread_mutex_unlock(&crew->lock);
-    if (started > 0) pthread_join(crew->driver, NULL);
-    if (started > 1) pthread_join(crew->completer, NULL);
+    if (crew->threads > 0) pthread_join(crew->driver, NULL);
+    if (crew->threads > 1) pthread_join(crew->completer, NULL);
 }
 
 static void free_crew(struct cuda_crew *crew) {
+    end_threads(crew);
     for (int i = 0; i < CUDA_MARKS; i++) {
         struct cuda_mark *mark = &crew->marks[i];
         cudaEvent_t events[] = {mark->up0, mark->up1, mark->compute0, mark->compute1, mark->down0, mark->down1};
@@ -188,16 +215,17 @@ static imgpipe_status make_crew(struct cuda_backend *backend, struct cuda_crew *
     pthread_cond_init(&crew->landed, NULL);
     pthread_cond_init(&crew->idle, NULL);
     imgpipe_status failed = cuda_check(cudaEventCreate(&crew->origin), "cudaEventCreate", error);
-    int started = !failed && pthread_create(&crew->driver, NULL, driver_main, crew) == 0;
-    if (started) started += pthread_create(&crew->completer, NULL, completer_main, crew) == 0;
-    if (!failed && started < 2) failed = error_set(error, IMGPIPE_ERROR_MEMORY, "no thread for the GPU could be started");
-    if (failed) {
-        end_threads(crew, started);
+    if (failed)
         free_crew(crew);
-        return failed;
-    }
-    *made = crew;
-    return IMGPIPE_OK;
+    else
+        *made = crew;
+    return failed;
+}
+
+static imgpipe_status start_threads(struct cuda_crew *crew, imgpipe_error *error) {
+    if (crew->threads == 0) crew->threads += pthread_create(&crew->driver, NULL, driver_main, crew) == 0;
+    if (crew->threads == 1) crew->threads += pthread_create(&crew->completer, NULL, completer_main, crew) == 0;
+    return crew->threads == 2 ? IMGPIPE_OK : error_set(error, IMGPIPE_ERROR_MEMORY, "no thread for the GPU could be started");
 }
 
 imgpipe_status cuda_crew_take(struct backend_pass *bp, imgpipe_error *error) {
@@ -212,7 +240,7 @@ imgpipe_status cuda_crew_take(struct backend_pass *bp, imgpipe_error *error) {
     pthread_mutex_lock(&crew->lock);
     crew->pass = bp;
     pthread_mutex_unlock(&crew->lock);
-    return IMGPIPE_OK;
+    return bp->alone ? IMGPIPE_OK : start_threads(crew, error);
 }
 
 void cuda_crew_give(struct backend_pass *bp) {
@@ -230,6 +258,12 @@ void cuda_crew_give(struct backend_pass *bp) {
 }
 
 void cuda_crew_submit(struct backend_pass *bp, struct strip *strip) {
+    if (bp->alone) {
+        strip->backend = bp;
+        strip->task.run = alone_run;
+        tasks_add(bp->backend->base.tasks, TASK_COMPUTE, &strip->task);
+        return;
+    }
     pthread_mutex_lock(&bp->crew->lock);
     strip->task.next = NULL;
     *bp->queue_end = &strip->task;
@@ -242,7 +276,6 @@ void cuda_crews_free(struct cuda_backend *backend) {
     while (backend->idle) {
         struct cuda_crew *crew = backend->idle;
         backend->idle = crew->next;
-        end_threads(crew, 2);
         free_crew(crew);
     }
 }

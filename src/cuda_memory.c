@@ -136,6 +136,9 @@ imgpipe_status cuda_pass_memory(struct backend_pass *bp, imgpipe_error *error) {
     }
     struct layout layout = {.base = bp->arena};
     lay_out(bp, &layout);
+    bp->alone = bp->tiled.strip_count == 1;
+    bp->up = bp->alone ? bp->backend->compute : bp->backend->up;
+    bp->down = bp->alone ? bp->backend->compute : bp->backend->down;
     if (bp->io.poison) {
         CUDA_TRY(cudaMemset(bp->arena, 0xa5, layout.used));
         CUDA_TRY(cudaDeviceSynchronize()); /* before anything on other streams */

@@ -20,9 +20,10 @@ struct cuda_backend {
     pthread_mutex_t lock;   /* guards what runs at once share: the start, `pinned`, the arena that is kept, idle crews */
     pthread_t starter;      /* starts the context beside whatever the caller does first */
     bool starting;
-    atomic_bool started;    /* or has failed to */
+    atomic_bool started;    /* or has failed to; the three below and `full` then stay as they are */
     imgpipe_status start_status;
     imgpipe_error start_error;
+    char full[160];         /* `about` with the device's name */
     struct cuda_driver driver;
     struct cuda_allocator allocator;
     cudaStream_t up, compute, down;
@@ -57,6 +58,7 @@ struct cuda_crew {
     struct cuda_backend *backend;
     struct cuda_crew *next;     /* among the idle ones */
     pthread_t driver, completer;
+    int threads;                /* so many of them have been started */
     pthread_mutex_t lock;       /* guards all below, and of the pass: tiles, drained, the queue, status */
     pthread_cond_t work, landed, idle; /* for the driver, for the completer, for who gives the crew back */
     struct backend_pass *pass;  /* NULL: none */
@@ -79,6 +81,8 @@ struct backend_pass {
     void *arena;
     size_t arena_size;
     bool arena_shared;      /* belongs to the backend, not to the pass */
+    bool alone;             /* there is one tile, which needs no threads of a crew, and but one stream */
+    cudaStream_t up, down;  /* of the copies; that of the kernels is the backend's */
     struct cuda_crew *crew;
     int64_t tiles, drained; /* tiles enqueued and tiles completed */
     /* Input row y has position y + shift, and the slot that is its remainder by the ring's rows. The ring holds the positions from
@@ -114,6 +118,6 @@ void cuda_crew_give(struct backend_pass *bp);
 void cuda_crew_submit(struct backend_pass *bp, struct strip *strip);
 /* Ends all threads, none of which has a pass. */
 void cuda_crews_free(struct cuda_backend *backend);
-/* Enqueues tile `index` (cuda_tile.c); the caller is the crew's driver. */
+/* Enqueues tile `index` (cuda_tile.c). */
 imgpipe_status cuda_tile_enqueue(struct backend_pass *bp, int64_t index, struct strip *last_of, imgpipe_error *error);
 #endif

@@ -31,7 +31,7 @@ static imgpipe_status upload(struct backend_pass *bp, int64_t until, imgpipe_err
         int64_t y = bp->uploaded - bp->shift, to = together(&bp->io.in, ce->rows, bp->uploaded, y, until);
         unsigned char *slot = ce->memory + bp->uploaded % ce->rows * ce->stride;
         CUDA_TRY(cudaMemcpy2DAsync(slot, (size_t)ce->stride, rows_at(&bp->io.in, y), (size_t)bp->io.in.stride, (size_t)row_bytes(edge),
-                                   (size_t)(to - y), cudaMemcpyHostToDevice, bp->backend->up));
+                                   (size_t)(to - y), cudaMemcpyHostToDevice, bp->up));
         bp->uploaded = to + bp->shift;
     }
     if (bp->held < bp->uploaded - ce->rows) bp->held = bp->uploaded - ce->rows;
@@ -54,7 +54,7 @@ static imgpipe_status wait_for_slots(struct backend_pass *bp, int64_t until, img
     for (int64_t t = bp->tiles - 1; t >= oldest && lost > 0; t--) {
         struct cuda_mark *mark = &bp->crew->marks[t % CUDA_MARKS];
         if (mark->at >= lost) continue;
-        CUDA_TRY(cudaStreamWaitEvent(bp->backend->up, mark->compute1, 0));
+        CUDA_TRY(cudaStreamWaitEvent(bp->up, mark->compute1, 0));
         break;
     }
     return IMGPIPE_OK;
@@ -146,14 +146,22 @@ static imgpipe_status download(struct backend_pass *bp, int64_t index, int64_t o
         int64_t to = together(&bp->io.out, 0, 0, y, y1);
         const unsigned char *from = ce->memory + (out_slot * ce->rows + (y - first)) * ce->stride;
         CUDA_TRY(cudaMemcpy2DAsync(rows_at(&bp->io.out, y), (size_t)bp->io.out.stride, from, (size_t)ce->stride, (size_t)row_bytes(edge),
-                                   (size_t)(to - y), cudaMemcpyDeviceToHost, bp->backend->down));
+                                   (size_t)(to - y), cudaMemcpyDeviceToHost, bp->down));
         y = to;
     }
     return IMGPIPE_OK;
 }
 
+/* What the kernels of this tile must wait for: its rows, and the download of the tile that had its slot of the output. */
+static imgpipe_status order_compute(const struct backend_pass *bp, const struct cuda_mark *mark, imgpipe_error *error) {
+    if (bp->alone) return IMGPIPE_OK;
+    CUDA_TRY(cudaStreamWaitEvent(bp->backend->compute, mark->up1, 0));
+    if (bp->tiles >= CUDA_OUT_TILES)
+        CUDA_TRY(cudaStreamWaitEvent(bp->backend->compute, bp->crew->marks[(bp->tiles - CUDA_OUT_TILES) % CUDA_MARKS].down1, 0));
+    return IMGPIPE_OK;
+}
+
 imgpipe_status cuda_tile_enqueue(struct backend_pass *bp, int64_t index, struct strip *last_of, imgpipe_error *error) {
-    struct cuda_backend *backend = bp->backend;
     struct cuda_mark *mark = &bp->crew->marks[bp->tiles % CUDA_MARKS];
     strip_rows(&bp->tiled, 0, index, bp->rows);
     int64_t out_slot = bp->tiles % CUDA_OUT_TILES, in1 = bp->rows[0].y1;
@@ -165,22 +173,20 @@ imgpipe_status cuda_tile_enqueue(struct backend_pass *bp, int64_t index, struct 
     mark->at = cuda_pass_whole(bp) ? 0 : bp->rows[0].y0 + bp->shift;
     imgpipe_status failed = wait_for_slots(bp, in1, error);
     if (failed) return failed;
-    if (bp->tiles == 0) CUDA_TRY(cudaEventRecord(bp->crew->origin, backend->up));
-    CUDA_TRY(cudaEventRecord(mark->up0, backend->up));
+    if (bp->tiles == 0) CUDA_TRY(cudaEventRecord(bp->crew->origin, bp->up));
+    CUDA_TRY(cudaEventRecord(mark->up0, bp->up));
     if ((failed = upload(bp, in1, error))) return failed;
-    CUDA_TRY(cudaEventRecord(mark->up1, backend->up));
-    CUDA_TRY(cudaStreamWaitEvent(backend->compute, mark->up1, 0));
-    if (bp->tiles >= CUDA_OUT_TILES) /* the tile that had this slot of the output must have come down */
-        CUDA_TRY(cudaStreamWaitEvent(backend->compute, bp->crew->marks[(bp->tiles - CUDA_OUT_TILES) % CUDA_MARKS].down1, 0));
-    CUDA_TRY(cudaEventRecord(mark->compute0, backend->compute));
+    CUDA_TRY(cudaEventRecord(mark->up1, bp->up));
+    if ((failed = order_compute(bp, mark, error))) return failed;
+    CUDA_TRY(cudaEventRecord(mark->compute0, bp->backend->compute));
     TRACE_BEGIN("imgpipe tile");
     failed = compute(bp, out_slot, error);
     TRACE_END();
     if (failed) return failed;
-    CUDA_TRY(cudaEventRecord(mark->compute1, backend->compute));
-    CUDA_TRY(cudaStreamWaitEvent(backend->down, mark->compute1, 0));
-    CUDA_TRY(cudaEventRecord(mark->down0, backend->down));
+    CUDA_TRY(cudaEventRecord(mark->compute1, bp->backend->compute));
+    if (!bp->alone) CUDA_TRY(cudaStreamWaitEvent(bp->down, mark->compute1, 0));
+    CUDA_TRY(cudaEventRecord(mark->down0, bp->down));
     if (bp->io.out.slots && (failed = download(bp, index, out_slot, error))) return failed;
-    CUDA_TRY(cudaEventRecord(mark->down1, backend->down));
+    CUDA_TRY(cudaEventRecord(mark->down1, bp->down));
     return IMGPIPE_OK;
 }

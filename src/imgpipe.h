@@ -57,7 +57,7 @@ typedef struct imgpipe_error {
     int place;              /* the first faulty byte of the chain's text, or -1 */
     int length;             /* how many bytes of it are faulty, or 0 */
     char message[1024];     /* one line in the form "what: why; what to do", without a newline */
-    int fault;              /* OUTPUT: the errno behind it (ENOSPC: the disk is full), or 0 */
+    int fault;              /* OUTPUT: the errno behind it (ENOSPC: the disk is full); DEVICE: ENODEV if it is absent; or 0 */
 } imgpipe_error;
 
 /* ------------------------------------------------------------------------------------------------ pixels */
@@ -168,8 +168,12 @@ typedef struct imgpipe_context_options {
     int share;
     int64_t runs;
     /* The number of this context among those, from 0. With `cuda:all` each of several works on one GPU, which its number chooses, and
-     * on another once that one fails; a context alone shares out the strips of each image among all GPUs. */
+     * on another once that one fails; a context alone shares out the strips of each image among all GPUs. With a GPU that fails goes
+     * what gathers (`hist`) had counted there: such a run ends with IMGPIPE_ERROR_DEVICE, and the next does without that GPU. */
     int turn;
+    /* A GPU that is named by `cuda` or `cuda:N` is looked for while the first run reads its input, which hides 0.2 s. If it is absent
+     * that run fails with IMGPIPE_ERROR_DEVICE, not imgpipe_context_new(). */
+    bool device_later;
     const char *isa;      /* instruction set: NULL (best), or a name from imgpipe_isa_name() */
     /* Called for warnings, notices and (`-v`) details, from any thread, one line without newline. May be NULL. */
     void (*log)(void *user, imgpipe_log_level level, const char *message);

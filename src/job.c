@@ -148,6 +148,16 @@ imgpipe_status job_begin(struct job *job, struct run *run, char *why, size_t why
     return IMGPIPE_OK;
 }
 
+/* A device that was still being started when it was chosen has a name by now. */
+static void tell_name(const struct backend *backend, char *why, size_t size) {
+    const char *full = backend->ops->describe ? backend->ops->describe(backend) : backend->about;
+    char rest[sizeof((imgpipe_report *)0)->device];
+    size_t known = strlen(backend->about), named = strlen(full);
+    if (named <= known || strncmp(why, backend->about, known) != 0 || strncmp(why, full, named) == 0) return;
+    snprintf(rest, sizeof rest, "%s", why + known);
+    snprintf(why, size, "%s%s", full, rest);
+}
+
 imgpipe_status job_run(struct job *job, imgpipe_report *report, imgpipe_error *error) {
     imgpipe_context *context = job->context;
     struct run run;
@@ -161,6 +171,8 @@ imgpipe_status job_run(struct job *job, imgpipe_report *report, imgpipe_error *e
     const struct backend *chosen = run.backend;
     failed = run_plan(&run, error);
     if (!failed && job->options->histogram) failed = tell_histograms(job, error);
+    tell_name(chosen, why, sizeof why);
+    if (run.absent) context_without_gpu(context);
     if (run.backend != chosen) snprintf(why, sizeof why, "%s (took over from the GPU)", run.backend->ops->name);
     add_report(job, &run, why, report);
     return failed;

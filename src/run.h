@@ -23,6 +23,7 @@ struct run {
     void *user;
     const imgpipe_run_options *options; /* who takes the data of gathers */
     /* the result */
+    bool absent;                    /* the device of `backend` is not there, and the fallback did the work */
     double decode, encode;          /* seconds of all threads */
     double backend_seconds[3];      /* upload, compute, download */
 };

@@ -7,6 +7,7 @@
 #include "pass_run.h"
 #include "status.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,8 +269,10 @@ static void *open_backend(void *argument) {
     imgpipe_error error;
     imgpipe_status status = run->backend->ops->open(run->backend, &pr->io, &opened, &error);
     if (status == IMGPIPE_ERROR_DEVICE && run->fallback) {
-        log_line(run->log, IMGPIPE_LOG_NOTICE, "%s; the CPU takes over", error.message);
+        /* That there is none is nothing that somebody who left the choice need know. */
+        log_line(run->log, error.fault == ENODEV ? IMGPIPE_LOG_DETAIL : IMGPIPE_LOG_NOTICE, "%s; the CPU takes over", error.message);
         pthread_mutex_lock(&pr->lock);
+        run->absent = error.fault == ENODEV;
         run->backend = run->fallback;
         run->fallback = NULL;
         pthread_mutex_unlock(&pr->lock);

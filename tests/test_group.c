@@ -223,6 +223,7 @@ static void counts(void) {
     context = new_context(MEMBERS, 0);
     plan_faults(NEVER, 4, NEVER);
     CHECK(run(context, "hist", &error) == IMGPIPE_ERROR_DEVICE);
+    CHECK(right(context, "hist")); /* the next run does without it */
     imgpipe_context_free(&context);
 }
 

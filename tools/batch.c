@@ -45,6 +45,7 @@ static int open_context(struct lane *lane, int threads, int turn, int share, int
     imgpipe_context_options settings = settings_context(batch->options, batch->local, device);
     settings.threads = threads;
     settings.turn = turn;
+    settings.device_later = lane->shared || !batch->many; /* found out beside the lanes, or told by the one image */
     settings.share = share;
     settings.runs = runs;
     settings.log = log_message;
@@ -105,6 +106,20 @@ static void await_lanes(struct batch *batch, struct lane *lanes, int count) {
     for (int i = 0; i < count; i++) pthread_join(lanes[i].thread, NULL);
 }
 
+/* Whether the device that was named is there. Lanes do not wait for that, but those whose image fails for its sake do. */
+static int find_device(struct batch *batch) {
+    struct lane lane = {.batch = batch, .notices = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+    int status = open_context(&lane, 1, 0, 1, 1);
+    imgpipe_context_free(&lane.context);
+    pthread_mutex_lock(&batch->lock);
+    batch->device_sought = false;
+    batch->device_absent = status == EXIT_DEVICE;
+    batch->stop = batch->stop || status;
+    pthread_cond_broadcast(&batch->change);
+    pthread_mutex_unlock(&batch->lock);
+    return status;
+}
+
 static int run_lanes(struct batch *batch, int count) {
     struct lane *lanes = calloc((size_t)count, sizeof *lanes);
     int opened = 0, started = 0, status = lanes ? EXIT_DONE : EXIT_SOME_FAILED;
@@ -114,13 +129,17 @@ static int run_lanes(struct batch *batch, int count) {
         if (status && opened > 0) status = EXIT_DONE, count = opened; /* fewer do the same work */
     }
     batch->lanes_running = status ? 0 : count;
+    const char *device = batch->options->device;
+    batch->device_sought = !status && device && strncmp(device, "cuda", 4) == 0 && strcmp(device, "cuda:all") != 0;
     for (int i = 0; i < count && !status; i++) {
         if (pthread_create(&lanes[started].thread, NULL, lane_main, &lanes[started]) == 0)
             started++;
         else
             pthread_mutex_lock(&batch->lock), batch->lanes_running--, pthread_mutex_unlock(&batch->lock);
     }
-    if (!status) await_lanes(batch, lanes, started);
+    if (!started) batch->device_sought = false;
+    if (batch->device_sought) status = find_device(batch);
+    await_lanes(batch, lanes, started);
     if (!status && !started) lane_main(&lanes[0]);
     for (int i = 0; lanes && i < opened; i++) imgpipe_context_free(&lanes[i].context);
     free(lanes);

@@ -33,6 +33,8 @@ struct batch {
     struct job **deferred;      /* need more memory than a lane has */
     int64_t deferred_count;
     int lanes_running;
+    bool device_sought;         /* whether the device that was named is there is being found out … */
+    bool device_absent;         /* … and it is not */
     bool stop;                  /* no job is to be begun any more */
     bool header_written;
     int device_failures, chain_failures;

@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+import bench_auto
 import bench_folders
 import bench_material
 import bench_plot
@@ -70,6 +71,8 @@ def gpu(given):
         ratio = (line["ratio"], line.get("low", line["ratio"]), line.get("high", line["ratio"]))
         yield record("gpu", line["name"], ratio, line.get("goal"), line.get("sense", "at least"), peer=line.get("peer", ""),
                      detail=line.get("detail", ""))
+    if not given.tiny:
+        yield from bench_auto.choices(os.path.join(given.build, "imgpipe"), 2 if given.quick else 5, say)
 
 
 def main():

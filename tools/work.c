@@ -206,10 +206,19 @@ static void add_histogram(struct batch *batch, const struct job *job, struct mer
     if (!job->out && !name_next_data(batch->chain, &at, &value)) batch->stop = true;
 }
 
+static bool is_device_absent(struct batch *batch) {
+    pthread_mutex_lock(&batch->lock);
+    while (batch->device_sought) pthread_cond_wait(&batch->change, &batch->lock);
+    bool absent = batch->device_absent;
+    pthread_mutex_unlock(&batch->lock);
+    return absent;
+}
+
 /* What a run's result means for the job and the batch. False if the job should be tried again alone. */
 static bool end_job(struct lane *lane, struct job *job, imgpipe_status status, const imgpipe_error *error, const imgpipe_report *report) {
     struct batch *batch = lane->batch;
     if (status == IMGPIPE_ERROR_MEMORY && lane->shared) return false;
+    if (status == IMGPIPE_ERROR_DEVICE && is_device_absent(batch)) return true; /* told once; the job stays to be done */
     if (status == IMGPIPE_OK && batch->many) note(batch, job, report);
     pthread_mutex_lock(&batch->lock);
     if (status == IMGPIPE_OK) {
@@ -230,6 +239,12 @@ static bool end_job(struct lane *lane, struct job *job, imgpipe_status status, c
     return true;
 }
 
+/* With a GPU goes what hist had counted there, so that another must begin with the image anew; at most once for each of them. */
+static bool may_go_elsewhere(const struct batch *batch, const struct job *job, int times) {
+    const char *device = batch->options->device;
+    return device && strcmp(device, "cuda:all") == 0 && S_ISREG(job->mode) && times < imgpipe_devices(NULL, 0, NULL, 0) - 1;
+}
+
 bool work_do(struct lane *lane, struct job *job) {
     struct batch *batch = lane->batch;
     imgpipe_error error = {.place = -1};
@@ -237,6 +252,11 @@ bool work_do(struct lane *lane, struct job *job) {
     struct merge_image found = {.misfit = ""};
     lane->found = batch->merge ? &found : NULL;
     imgpipe_status status = run(lane, job, &report, &error);
+    for (int i = 1; status == IMGPIPE_ERROR_DEVICE && may_go_elsewhere(batch, job, i); i++) {
+        hist_sum_free(&found.sum);
+        found = (struct merge_image){.misfit = ""};
+        status = run(lane, job, &report, &error);
+    }
     struct subject subject = work_subject(lane);
     notices_end(&lane->notices, batch->console, &subject, status == IMGPIPE_OK);
     bool done = end_job(lane, job, status, &error, &report);
