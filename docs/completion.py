@@ -70,7 +70,10 @@ def arguments(said):
     actions = {"chain": "_imgpipe_chain", "file": "_files"}
     for option in said["options"]:
         found, value = values(option, said), re.sub(r"^\[(.*)\]$", r"\1", option["value"] or "value")
-        action = "" if found is None else actions[found] if isinstance(found, str) else f"({' '.join(found)})".replace(":", "\\:") if found else " "
+        if isinstance(found, str):
+            action = actions[found]
+        else:
+            action = f"({' '.join(found)})".replace(":", "\\:") if found else " "
         optional = ":" if option["value"] is None or option["value"].startswith("[") else ""
         tail = f"[{about(option['help'])}]" + ("" if found is None else f":{optional}{about(value)}:{action}")
         for name in names(option):

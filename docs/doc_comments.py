@@ -3,9 +3,9 @@
 
 usage: doc_comments.py HEADER
 
-The first comment is the main page, its first line the title. A comment in front of a declaration documents it and all that follow line after line, up to
-the next comment or empty line; one behind a declaration documents that. A comment that begins with dashes opens a chapter. The
-number of lines stays.
+The first comment is the main page, its first line the title. A comment in front of a declaration documents it and all that follow
+line after line, up to the next comment or empty line; one behind a declaration documents that. A comment that begins with dashes
+opens a chapter. The number of lines stays.
 """
 import os
 import re
