@@ -130,17 +130,37 @@ static inline void count_bytes(const unsigned char *bytes, size_t n, uint32_t (*
     for (; i < n; i++) tables[i & 3][bytes[i]] += weight;
 }
 
-static void count(const unsigned char *bytes, const struct png_sequence *sequences, size_t n, uint32_t counts[256]) {
+static void count(const unsigned char *bytes, const struct png_sequence *sequences, size_t n, bool all, uint32_t counts[256]) {
     uint32_t tables[4][256] = {{0}};
     for (size_t s = 0; s < n; s++) {
         size_t literals = sequences[s].literals, i = 0;
-        if (literals < PNG_COUNT_ALL)
+        if (all || literals < PNG_COUNT_ALL)
             count_bytes(bytes, literals, tables, 1);
         else
             for (; i + 64 <= literals; i += 256) count_bytes(bytes + i, 64, tables, 4);
         bytes += literals + sequences[s].length;
     }
     for (int i = 0; i < 256; i++) counts[i] += tables[0][i] + tables[1][i] + tables[2][i] + tables[3][i];
+}
+
+static void mark(const unsigned char *bytes, size_t n, uint32_t counts[256]) {
+    for (size_t i = 0; i < n; i++) counts[bytes[i]] += counts[bytes[i]] == 0;
+}
+
+static void find_rare(const unsigned char *bytes, const struct png_sequence *sequences, size_t n, int size, uint32_t counts[256]) {
+    uint8_t add = (uint8_t)size, inside = (uint8_t)(2 * size);
+    for (size_t s = 0; s < n; s++) {
+        size_t literals = sequences[s].literals, i = 0;
+        if (literals >= PNG_COUNT_ALL) {
+            for (; i + 64 <= literals; i += 64) {
+                uint8_t any = 0;
+                for (int k = 0; k < 64; k++) any |= (uint8_t)(bytes[i + (size_t)k] + add) > inside ? 1 : 0;
+                if (any) mark(bytes + i, 64, counts);
+            }
+            mark(bytes + i, literals - i, counts);
+        }
+        bytes += literals + sequences[s].length;
+    }
 }
 
 /* --------------------------------------------------------------------------------------------------------- writing */
@@ -260,4 +280,4 @@ static void put(const unsigned char *bytes, const struct png_sequence *sequences
     *bits = b;
 }
 
-const struct png_code_kernels KERNEL_NAME(png_code_kernels) = {runs, adler, count, put};
+const struct png_code_kernels KERNEL_NAME(png_code_kernels) = {runs, adler, count, find_rare, put};

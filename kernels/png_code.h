@@ -32,7 +32,7 @@ struct png_bits {
     unsigned char *at;
 };
 
-/* From this many on, literals of a sequence are not all counted, but 64 in each 256, four times. */
+/* From this many on, literals of a sequence are not all counted for writing, but 64 in each 256, four times. */
 #define PNG_COUNT_ALL 512
 
 struct png_code_kernels {
@@ -41,8 +41,10 @@ struct png_code_kernels {
     size_t (*runs)(const unsigned char *bytes, size_t n, unsigned least, struct png_sequence *sequences);
     /* Adler-32 (RFC 1950) of bytes that are not empty. */
     uint32_t (*adler)(const unsigned char *bytes, size_t n);
-    /* Adds the literals to `counts`. */
-    void (*count)(const unsigned char *bytes, const struct png_sequence *sequences, size_t n, uint32_t counts[256]);
+    /* Adds the literals to `counts`; `all`: those of long sequences, too. */
+    void (*count)(const unsigned char *bytes, const struct png_sequence *sequences, size_t n, bool all, uint32_t counts[256]);
+    /* Adds 1 to the counts of literals in long sequences that are, as signed numbers, beyond `size` (0 … 127) and have none. */
+    void (*find_rare)(const unsigned char *bytes, const struct png_sequence *sequences, size_t n, int size, uint32_t counts[256]);
     void (*put)(const unsigned char *bytes, const struct png_sequence *sequences, size_t n, const struct png_codes *codes,
                 struct png_bits *bits);
 };

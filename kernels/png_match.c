@@ -49,9 +49,21 @@ static inline unsigned common(const unsigned char *a, const unsigned char *b, un
     return n;
 }
 
-/* A literal is taken for 4 bits here, a match for 10 and what its distance's extra bits take. */
-static inline int gain_of(unsigned length, unsigned distance) {
-    return (int)(4 * length) - (int)(distance < 4 ? 8 : 10 + (31u - (unsigned)__builtin_clz(distance)));
+/* A match is taken for 10 bits and what its distance's extra bits take. */
+static inline int match_bits(unsigned distance) {
+    return distance < 4 ? 8 : 10 + (int)(31u - (unsigned)__builtin_clz(distance));
+}
+
+enum {
+    VALUED = 64, /* bytes behind these are taken for a bit each */
+    LONG = 64    /* what repeats as the last match did for this long is not sought elsewhere */
+};
+
+/* Bits that the bytes would take as literals. A zero takes one or two, others up to ten, so that they are looked at one by one. */
+static inline int literal_value(const struct png_matcher *matcher, const unsigned char *bytes, unsigned n) {
+    int bits = 0;
+    for (unsigned i = 0; i < n && i < VALUED; i++) bits += matcher->literal_bits[bytes[i]];
+    return n > VALUED ? bits + (int)(n - VALUED) : bits;
 }
 
 static inline void try_at(const unsigned char *bytes, size_t at, size_t distance, unsigned most, struct match *best) {
@@ -59,8 +71,9 @@ static inline void try_at(const unsigned char *bytes, size_t at, size_t distance
     if (load32(here) != load32(there)) return;
     if (best->length >= 4 && (best->length >= most || here[best->length] != there[best->length])) return;
     unsigned length = common(here, there, most);
-    int gain = gain_of(length, (unsigned)distance);
-    if (gain > best->gain) *best = (struct match){length, (unsigned)distance, gain};
+    /* Of two at one place the longer one is the better, if a byte is worth 4 bits. */
+    int gain = (int)(4 * length) - match_bits((unsigned)distance);
+    if (best->length == 0 || gain > best->gain) *best = (struct match){length, (unsigned)distance, gain};
 }
 
 /* The best match at `at`, where at least PNG_MATCH_LEAST and at most `most` bytes are left. */
@@ -69,12 +82,14 @@ static inline struct match look(struct png_matcher *matcher, int ways, const uns
     struct match best = {0};
     uint32_t *places = matcher->places[hash(bytes + at)], coming = (uint32_t)at;
     if (last_distance) try_at(bytes, at, last_distance, most, &best);
+    if (best.length >= LONG) ways = 0;
     for (int way = 0; way < ways; way++) {
         uint32_t place = places[way], distance = (uint32_t)at - place;
         places[way] = coming;
         coming = place;
         if (distance - 1 < WINDOW && distance <= at && distance != last_distance) try_at(bytes, at, distance, most, &best);
     }
+    best.gain = best.length ? literal_value(matcher, bytes + at, best.length) - match_bits(best.distance) : 0;
     return best;
 }
 

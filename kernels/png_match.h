@@ -3,12 +3,13 @@
 #define PNG_MATCH_H
 #include "png_code.h"
 
-enum { PNG_HASH_BITS = 13, PNG_HASH_WAYS = 4, PNG_MATCH_LEAST = 4 };
+enum { PNG_HASH_BITS = 13, PNG_HASH_WAYS = 8, PNG_MATCH_LEAST = 4 };
 
 /* Where strings of each hash were last seen: offsets in the piece modulo 2^32. Stale entries do no harm, since what they point at
  * is compared; but to have the same bytes each time, it is cleared for each piece. */
 struct png_matcher {
     uint32_t places[1 << PNG_HASH_BITS][PNG_HASH_WAYS];
+    uint8_t literal_bits[256]; /* what each byte would take if it were no part of a match, about */
 };
 
 /* How hard to look. */

@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 /* Ways to code filtered bytes. */
-enum coder { STORE, RUNS, MATCHES, ZLIB };
+enum coder { STORE, RUNS, STRINGS };
 
 /* What a level does. Up to QUICK_LEVELS the coder is chosen from a sample of the piece; beyond, every filter is tried with runs and
  * matches, and the `zlib_tries` best filters with zlib, and the smallest result is taken. */
@@ -20,13 +20,13 @@ static const struct effort {
     {{PNG_NONE}, 1, {0, 0}, 0, 0},
     {{PNG_PAETH}, 1, {0, 0}, 0, 0},
     {{PNG_BY_SIZE}, 1, {0, 0}, 0, 0},
-    {{PNG_BY_SIZE}, 1, {1, 0}, 0, 0},
     {{PNG_BY_SIZE}, 1, {1, 16}, 0, 0},
-    {{PNG_BY_SIZE, PNG_NONE}, 2, {2, 16}, 0, 0},
-    {{PNG_BY_ENTROPY, PNG_NONE}, 2, {4, 64}, 0, 0},
-    {{PNG_BY_ENTROPY, PNG_NONE}, 2, {4, 64}, 1, 6},
-    {{PNG_BY_ENTROPY, PNG_NONE, PNG_PAETH}, 3, {4, 64}, 1, 8},
-    {{PNG_BY_ENTROPY, PNG_BY_SIZE, PNG_NONE, PNG_UP, PNG_PAETH}, 5, {4, 64}, 2, 9},
+    {{PNG_BY_SIZE}, 1, {8, 64}, 0, 0},
+    {{PNG_BY_SIZE, PNG_NONE}, 2, {8, 64}, 0, 0},
+    {{PNG_BY_ENTROPY, PNG_NONE}, 2, {8, 64}, 0, 0},
+    {{PNG_BY_ENTROPY, PNG_NONE}, 2, {8, 64}, 1, 6},
+    {{PNG_BY_ENTROPY, PNG_NONE, PNG_PAETH}, 3, {8, 64}, 1, 8},
+    {{PNG_BY_ENTROPY, PNG_BY_SIZE, PNG_NONE, PNG_UP, PNG_PAETH}, 5, {8, 64}, 2, 9},
 };
 
 struct png_compressor {
@@ -36,11 +36,22 @@ struct png_compressor {
     const struct png_code_kernels *code;
     const struct png_match_kernels *match;
     unsigned char *filtered, *row_scratch, *trial;
-    struct png_sequence *sequences;
+    struct png_sequence *sequences, *strings; /* of a block: as runs, and as strings */
+    unsigned char *sample;
     struct png_matcher *matcher;
     z_stream zlib;
     bool zlib_open;
 };
+
+/* How a block is cut into sequences, and what it takes. */
+struct part {
+    struct png_sequence *sequences;
+    size_t count;
+    uint64_t bits;
+};
+
+/* What the choice of a coder looks at; strings need more to look back at than runs. Pieces up to LARGE are of small images. */
+enum { PARTS = 8, RUNS_SAMPLE = 32 << 10, STRINGS_SAMPLE = 64 << 10, LARGE = 512 << 10 };
 
 /* Choices of the shortest run that becomes a match, from the fastest on. */
 enum { RUN_SHORT = 4, RUN_MIDDLE = 6, RUN_LONG = 12 };
@@ -57,7 +68,8 @@ size_t png_fragment_room(const struct png_rows *format, int rows) {
 
 size_t png_compressor_size(const struct png_rows *format, int rows, int level) {
     return sizeof(struct png_compressor) + png_rows_size(format, rows) + png_rows_scratch(format) +
-           SEQUENCES * sizeof(struct png_sequence) + (efforts[level].search.ways ? sizeof(struct png_matcher) : 0) +
+           SEQUENCES * 2 * sizeof(struct png_sequence) + STRINGS_SAMPLE +
+           (efforts[level].search.ways ? sizeof(struct png_matcher) : 0) +
            (level > QUICK_LEVELS ? png_fragment_room(format, rows) : 0);
 }
 
@@ -71,11 +83,13 @@ struct png_compressor *png_compressor_new(const struct png_rows *format, int row
     c->match = KERNEL_PICK(png_match, isa);
     c->filtered = malloc(png_rows_size(format, rows));
     c->row_scratch = malloc(png_rows_scratch(format));
-    c->sequences = malloc(SEQUENCES * sizeof *c->sequences);
+    c->sequences = malloc(SEQUENCES * 2 * sizeof *c->sequences);
+    c->strings = c->sequences + SEQUENCES;
+    c->sample = malloc(STRINGS_SAMPLE);
     if (c->effort->search.ways) c->matcher = malloc(sizeof *c->matcher);
     if (c->level > QUICK_LEVELS) c->trial = malloc(png_fragment_room(format, rows));
     if (c->effort->zlib_tries) c->zlib_open = deflateInit2(&c->zlib, c->effort->zlib_level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK;
-    if (c->filtered && c->row_scratch && c->sequences && (c->matcher || !c->effort->search.ways) &&
+    if (c->filtered && c->row_scratch && c->sequences && c->sample && (c->matcher || !c->effort->search.ways) &&
         (c->trial || c->level <= QUICK_LEVELS) && (c->zlib_open || !c->effort->zlib_tries))
         return c;
     png_compressor_free(c);
@@ -88,6 +102,7 @@ void png_compressor_free(struct png_compressor *c) {
     free(c->filtered);
     free(c->row_scratch);
     free(c->sequences);
+    free(c->sample);
     free(c->matcher);
     free(c->trial);
     free(c);
@@ -95,20 +110,35 @@ void png_compressor_free(struct png_compressor *c) {
 
 /* ---------------------------------------------------------------------------------------------------------- coders */
 
-/* Sequences for bytes[at, at + n); returns their number. Matches reach back into the bytes before; runs do not need to. */
-static size_t find_sequences(struct png_compressor *c, enum coder coder, unsigned least, const unsigned char *bytes, size_t at, size_t n) {
-    if (coder == RUNS) return c->code->runs(bytes + at, n, least, c->sequences);
-    return c->match->find(c->matcher, &c->effort->search, bytes, at, n, c->sequences);
+static struct part cut_runs(struct png_compressor *c, unsigned least, const unsigned char *bytes, size_t at, size_t n) {
+    struct part runs = {c->sequences, c->code->runs(bytes + at, n, least, c->sequences), 0};
+    runs.bits = png_block_bits(c->code, bytes + at, runs.sequences, runs.count, c->matcher->literal_bits);
+    return runs;
+}
+
+/* After cut_runs(), which says what literals take. Strings may reach back into the bytes before. */
+static struct part cut_strings(struct png_compressor *c, const unsigned char *bytes, size_t at, size_t n) {
+    struct part strings = {c->strings, c->match->find(c->matcher, &c->effort->search, bytes, at, n, c->strings), 0};
+    strings.bits = png_block_bits(c->code, bytes + at, strings.sequences, strings.count, NULL);
+    return strings;
+}
+
+/* Sequences for `n` filtered bytes from `at` on, as runs or, where that takes fewer bits, as strings. */
+static struct part cut_block(struct png_compressor *c, enum coder coder, unsigned least, size_t at, size_t n) {
+    const unsigned char *bytes = c->filtered;
+    if (coder == RUNS) return (struct part){c->sequences, c->code->runs(bytes + at, n, least, c->sequences), 0};
+    struct part runs = cut_runs(c, least, bytes, at, n), strings = cut_strings(c, bytes, at, n);
+    return strings.bits < runs.bits ? strings : runs;
 }
 
 static size_t code_blocks(struct png_compressor *c, size_t n, enum coder coder, unsigned least, bool final, unsigned char *buffer) {
     struct png_bits bits = {0, 0, buffer + PNG_FRAGMENT_HEAD};
     if (coder == STORE) png_stored_write(c->filtered, n, final, &bits);
-    if (coder == MATCHES) memset(c->matcher, 0, sizeof *c->matcher);
+    if (coder == STRINGS) memset(c->matcher, 0, sizeof *c->matcher);
     for (size_t at = 0; coder != STORE && at < n; at += PNG_BLOCK) {
-        size_t part = n - at < PNG_BLOCK ? n - at : PNG_BLOCK;
-        size_t count = find_sequences(c, coder, least, c->filtered, at, part);
-        png_block_write(c->code, c->filtered + at, part, c->sequences, count, final && at + part == n, &bits);
+        size_t size = n - at < PNG_BLOCK ? n - at : PNG_BLOCK;
+        struct part part = cut_block(c, coder, least, at, size);
+        png_block_write(c->code, c->filtered + at, size, part.sequences, part.count, final && at + size == n, &bits);
     }
     /* An empty stored block carries the stream to the next byte, where another fragment can go on. */
     if (!final && bits.count) png_stored_write(c->filtered, 0, false, &bits);
@@ -142,37 +172,46 @@ static size_t code_zlib(struct png_compressor *c, size_t n, int strategy, bool f
 
 /* ---------------------------------------------------------------------------------------------- quick levels: a sample */
 
-/* Strings need more to look back at than runs. Where they clearly lose at a glance the larger sample is left out: of 38 pieces of
- * drawings and screenshots for which it chose strings, 36 passed the glance, and the other two were worth 0.03 % of their file. */
-enum { SAMPLE = 32 << 10, STRINGS_GLANCE = 16 << 10, STRINGS_SAMPLE = PNG_BLOCK };
-
-/* Bits for a sample of at most `most` bytes from the middle of the piece. */
-static uint64_t sample_bits(struct png_compressor *c, size_t n, size_t most, enum coder coder, unsigned least, size_t *matches) {
-    size_t size = n < most ? n : most;
-    const unsigned char *bytes = c->filtered + (n - size) / 2;
-    if (coder == MATCHES) memset(c->matcher, 0, sizeof *c->matcher);
-    size_t count = find_sequences(c, coder, least, bytes, 0, size);
-    if (matches) *matches = count - 1;
-    return png_block_bits(c->code, bytes, c->sequences, count);
+/* A sample of at most `most` bytes is parts from all over the piece, since what a piece holds changes from row to row: text and the
+ * space between its lines. */
+static size_t take_sample(struct png_compressor *c, size_t n, size_t most) {
+    if (n <= most) {
+        memcpy(c->sample, c->filtered, n);
+        return n;
+    }
+    size_t part = most / PARTS, step = (n - part) / (PARTS - 1);
+    for (size_t i = 0; i < PARTS; i++) memcpy(c->sample + i * part, c->filtered + i * step, part);
+    return PARTS * part;
 }
 
-/* The longer the runs must be, the fewer sequences there are and the faster it goes, and a photograph with noise has none that pay.
- * Strings are worth their time only where runs already leave little and strings clearly less. */
+/* `in_runs`: how many bytes of the sample are. */
+static uint64_t run_bits(struct png_compressor *c, size_t size, unsigned least, size_t *in_runs) {
+    size_t count = c->code->runs(c->sample, size, least, c->sequences);
+    *in_runs = 0;
+    for (size_t i = 0; i < count; i++) *in_runs += c->sequences[i].length;
+    return png_block_bits(c->code, c->sample, c->sequences, count, NULL);
+}
+
+static bool strings_pay(struct png_compressor *c, size_t n, unsigned least) {
+    size_t size = take_sample(c, n, STRINGS_SAMPLE);
+    memset(c->matcher, 0, sizeof *c->matcher);
+    struct part runs = cut_runs(c, least, c->sample, 0, size), strings = cut_strings(c, c->sample, 0, size);
+    return strings.bits < runs.bits - runs.bits / 32;
+}
+
+/* The longer the runs must be, the fewer sequences there are and the faster it goes, so that in large photographs the short ones
+ * must save a 64th. Strings are worth a look only where most is in runs, as in drawings and text. */
 static enum coder choose_coder(struct png_compressor *c, size_t n, unsigned *least) {
-    size_t matches, size = n < SAMPLE ? n : SAMPLE;
     *least = RUN_LONG;
     if (c->level < 2) return c->level ? RUNS : STORE;
-    uint64_t bits = sample_bits(c, n, SAMPLE, RUNS, RUN_SHORT, &matches);
-    if (matches * 512 < size) return RUNS;
-    uint64_t middle = sample_bits(c, n, SAMPLE, RUNS, RUN_MIDDLE, NULL), longer = sample_bits(c, n, SAMPLE, RUNS, RUN_LONG, NULL);
-    uint64_t allowed = bits + bits / 256;
-    *least = longer <= allowed ? RUN_LONG : middle <= allowed ? RUN_MIDDLE : RUN_SHORT;
-    if (!c->effort->search.ways || bits * 2 > size * 5) return RUNS;
-    bits = sample_bits(c, n, STRINGS_GLANCE, RUNS, *least, NULL);
-    if (sample_bits(c, n, STRINGS_GLANCE, MATCHES, 0, NULL) > bits + bits / 32) return RUNS;
-    bits = sample_bits(c, n, STRINGS_SAMPLE, RUNS, *least, NULL);
-    uint64_t strings = sample_bits(c, n, STRINGS_SAMPLE, MATCHES, 0, NULL);
-    return strings < bits - bits / 32 ? MATCHES : RUNS;
+    size_t in_runs, in_longer, size = take_sample(c, n, RUNS_SAMPLE);
+    uint64_t bits = run_bits(c, size, RUN_SHORT, &in_runs);
+    if (in_runs * 64 < size && n > LARGE) return RUNS;
+    bool flat = in_runs * 16 > size * 9;
+    uint64_t allowed = bits + bits / (flat || n <= LARGE ? 256 : 64);
+    if (run_bits(c, size, RUN_LONG, &in_longer) > allowed)
+        *least = run_bits(c, size, RUN_MIDDLE, &in_longer) > allowed ? RUN_SHORT : RUN_MIDDLE;
+    return flat && c->effort->search.ways && strings_pay(c, n, *least) ? STRINGS : RUNS;
 }
 
 /* ------------------------------------------------------------------------------------------------- high levels: trials */
@@ -208,7 +247,7 @@ static size_t try_all(struct png_compressor *c, const unsigned char *rows, ptrdi
         keep(c, &trials, runs);
         size_t longer = code_blocks(c, n, RUNS, RUN_LONG, final, c->trial);
         keep(c, &trials, longer);
-        size_t matches = code_blocks(c, n, MATCHES, 0, final, c->trial);
+        size_t matches = code_blocks(c, n, STRINGS, RUN_SHORT, final, c->trial);
         keep(c, &trials, matches);
         trials.of[i] = least_of(matches, least_of(runs, longer));
         if (trials.best < before) *adler = c->code->adler(c->filtered, n);
@@ -235,5 +274,6 @@ size_t png_compress(struct png_compressor *c, const unsigned char *rows, ptrdiff
     png_rows_filter(&c->format, c->effort->filters[0], rows, stride, count, c->row_scratch, c->filtered);
     *adler = c->code->adler(c->filtered, n);
     enum coder coder = choose_coder(c, n, &least);
+
     return code_blocks(c, n, coder, least, final, *buffer);
 }

@@ -13,7 +13,6 @@ struct block_codes {
     uint16_t packed[LITERALS + DISTANCES]; /* the lengths as symbols: symbol | extra bits << RUN_MARK */
     int packed_count;
     uint8_t length_lengths[LENGTH_CODES];
-    bool sampled;
 };
 
 static unsigned length_code(unsigned length) {
@@ -38,7 +37,6 @@ static unsigned length_base(unsigned code) {
 static void count_matches(struct block_codes *codes, const struct png_sequence *sequences, size_t count) {
     uint32_t of_length[259] = {0};
     for (size_t i = 0; i < count; i++) {
-        codes->sampled |= sequences[i].literals >= PNG_COUNT_ALL;
         of_length[sequences[i].length]++;
         if (sequences[i].length) codes->distance_counts[png_distance_code(sequences[i].distance)]++;
     }
@@ -143,21 +141,38 @@ void png_stored_write(const unsigned char *bytes, size_t n, bool final, struct p
     } while (n);
 }
 
-static void count_all(const struct png_code_kernels *kernels, const unsigned char *bytes, const struct png_sequence *sequences,
-                      size_t count, struct block_codes *codes) {
-    kernels->count(bytes, sequences, count, codes->literal_counts);
+/* A byte that was not looked at must have a code, too. Few are large, so that small ones get one at any rate and large ones are
+ * looked for: many codes that nothing uses take room from the others, as none is longer than the limit. */
+static void count_rest(const struct png_code_kernels *kernels, const unsigned char *bytes, const struct png_sequence *sequences,
+                       size_t count, uint32_t counts[LITERALS]) {
+    uint64_t all = 0, beyond = 0;
+    int size = 127;
+    for (int i = 0; i < 256; i++) all += counts[i];
+    beyond = counts[128];
+    for (; size > 0 && beyond * 1024 <= all; size--) beyond += counts[size] + counts[256 - size];
+    if (size > 96) size = 127; /* noise: hardly a byte that does not occur */
+    if (size < 127) kernels->find_rare(bytes, sequences, count, size, counts);
+    for (int i = size < 127 ? -size : -128; i <= size; i++) counts[i & 255] += counts[i & 255] == 0;
+}
+
+/* For writing, some of the literals are enough; where two ways are compared, one with many literals in a row would seem better. */
+static void count_block(const struct png_code_kernels *kernels, const unsigned char *bytes, const struct png_sequence *sequences,
+                        size_t count, bool all, struct block_codes *codes) {
+    bool sampled = false;
+    kernels->count(bytes, sequences, count, all, codes->literal_counts);
+    for (size_t i = 0; i < count && !all; i++) sampled |= sequences[i].literals >= PNG_COUNT_ALL;
+    if (sampled) count_rest(kernels, bytes, sequences, count, codes->literal_counts);
     count_matches(codes, sequences, count);
-    /* What was not looked at may be anything. */
-    if (codes->sampled)
-        for (int i = 0; i < 256; i++) codes->literal_counts[i]++;
     make_codes(codes);
 }
 
 uint64_t png_block_bits(const struct png_code_kernels *kernels, const unsigned char *bytes, const struct png_sequence *sequences,
-                        size_t count) {
+                        size_t count, uint8_t literal_bits[256]) {
     struct block_codes codes = {.literal_counts[END] = 1};
-    count_all(kernels, bytes, sequences, count, &codes);
+    count_block(kernels, bytes, sequences, count, true, &codes);
     uint64_t bits = 0;
+    for (int i = 0; literal_bits && i < 256; i++)
+        literal_bits[i] = codes.literal_lengths[i] ? codes.literal_lengths[i] : PNG_CODE_LIMIT;
     for (unsigned i = 0; i < LITERALS; i++)
         bits += (uint64_t)codes.literal_counts[i] * (codes.literal_lengths[i] + (i > END ? length_extra(i) : 0));
     for (unsigned i = 0; i < DISTANCES; i++)
@@ -174,7 +189,7 @@ void png_block_write(const struct png_code_kernels *kernels, const unsigned char
     struct block_codes codes = {.literal_counts[END] = 1};
     struct png_codes to;
     struct png_bits start = *bits;
-    count_all(kernels, bytes, sequences, count, &codes);
+    count_block(kernels, bytes, sequences, count, false, &codes);
     add(bits, final | 2 << 1, 3);
     write_codes(&codes, bits);
     codes_for_writing(codes.literal_lengths, codes.distance_lengths, &to);

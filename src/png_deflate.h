@@ -17,9 +17,10 @@ void png_code_values(const uint8_t *lengths, int n, uint16_t *values);
  * bytes come out, but up to 2 n + 1024 behind bits->at may be written to. `final` marks the last block of the stream. */
 void png_block_write(const struct png_code_kernels *kernels, const unsigned char *bytes, size_t n,
                      const struct png_sequence *sequences, size_t count, bool final, struct png_bits *bits);
-/* How many bits the codes of such a block take, and their tables; what is stored instead is not looked at. */
+/* How many bits the codes of such a block take, and their tables; what is stored instead is not looked at. `literal_bits` (may be
+ * NULL): what each byte takes; one that does not occur as a literal, the most. */
 uint64_t png_block_bits(const struct png_code_kernels *kernels, const unsigned char *bytes, const struct png_sequence *sequences,
-                        size_t count);
+                        size_t count, uint8_t literal_bits[256]);
 /* Stored blocks alone; ends at a byte. */
 void png_stored_write(const unsigned char *bytes, size_t n, bool final, struct png_bits *bits);
 #endif

@@ -2,7 +2,9 @@
  * Every level, format and instruction set meets content that is easy to get wrong; large images, which are encoded in several
  * pieces side by side, must become the same file with any number of threads.
  *
- *     test_png_encode [SEED] */
+ * The size of files, of photographs (SAMPLE) and of a screen, is held to that of libpng's.
+ *
+ *     test_png_encode [SEED [SAMPLE...]] */
 #include "imgpipe.h"
 #include "kernel.h"
 #include "outfile.h"
@@ -33,9 +35,11 @@ static uint32_t next(uint32_t below) {
 /* ----------------------------------------------------------------------------------------------------- content */
 
 /* Bytes of whole rows: what a filter or coder sees, so 16-bit samples need nothing of their own. */
-enum content { CONSTANT, TWO_VALUED, RAMP, STEEP_RAMP, NOISE, FEW_VALUES, LONG_RUNS, NEAR_REPEATS, ROWS_AGAIN, SPARSE, EXTREMES };
+enum content {
+    CONSTANT, TWO_VALUED, RAMP, STEEP_RAMP, NOISE, FEW_VALUES, LONG_RUNS, NEAR_REPEATS, ROWS_AGAIN, SPARSE, RARE, EXTREMES
+};
 static const char *const content_names[] = {"constant",  "two values",   "ramp",       "steep ramp", "noise",   "few values",
-                                            "long runs", "near repeats", "rows again", "sparse",     "extremes"};
+                                            "long runs", "near repeats", "rows again", "sparse",     "rare", "extremes"};
 #define CONTENTS (int)(sizeof content_names / sizeof *content_names)
 
 static unsigned char byte_at(enum content content, const unsigned char *bytes, size_t i, size_t row) {
@@ -50,6 +54,7 @@ static unsigned char byte_at(enum content content, const unsigned char *bytes, s
     case NEAR_REPEATS: return i >= 61 && next(90) ? bytes[i - 61] : (unsigned char)next(256);
     case ROWS_AGAIN: return y > 0 && next(300) ? bytes[i - row] : (unsigned char)next(256);
     case SPARSE: return next(700) ? 0 : (unsigned char)(1 + next(255));
+    case RARE: return (unsigned char)(next(3000) ? next(7) : next(256));
     case EXTREMES: return (unsigned char)((x + y) % 2 ? 255 - next(2) : next(2));
     default: return 90;
     }
@@ -196,6 +201,60 @@ static void check_large(const char *path, const char *again) {
         }
 }
 
+/* ---------------------------------------------------------------------------------------------------------- sizes */
+
+/* Text of 40 glyphs of 7 x 9 pixels, in lines, in three windows on a shaded ground. */
+static imgpipe_image make_screen(void) {
+    imgpipe_image image = make_image((imgpipe_info){1280, 720, {IMGPIPE_U8, 3, false}}, CONSTANT);
+    unsigned char glyphs[40][9 * 7];
+    for (int i = 0; i < 40 * 63; i++) glyphs[i / 63][i % 63] = next(3) ? 0 : (unsigned char)(80 * next(3));
+    unsigned char *bytes = image.pixels;
+    for (int i = 0; i < 720 * 1280 * 3; i++) bytes[i] = (unsigned char)(40 + 30 * (i % 3) + i / (1280 * 3 * 8));
+    for (int window = 0; window < 3; window++)
+        for (int line = 0; line < 30; line++)
+            for (int column = 0; column < 56; column++) {
+                const uint32_t glyph = next(5) ? next(40) : 0;
+                for (int y = 0; y < 13; y++)
+                    for (int x = 0; x < 7; x++) {
+                        int value = 250 - (glyph && y < 9 ? glyphs[glyph][y * 7 + x] : 0);
+                        size_t at = (size_t)((window * 150 + 20 + line * 13 + y) * 1280 + window * 410 + 20 + column * 7 + x) * 3;
+                        memset(bytes + at, value, 3);
+                    }
+            }
+    return image;
+}
+
+/* `most` per mille more than libpng's default, which is zlib's level 6. */
+static void check_size(const char *path, const imgpipe_image *image, double most, const char *what) {
+    png_image theirs = {.version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGB};
+    theirs.width = (png_uint_32)image->info.width;
+    theirs.height = (png_uint_32)image->info.height;
+    png_alloc_size_t size = 0;
+    if (!good(png_image_write_get_memory_size(theirs, size, 0, image->pixels, 0, NULL), "libpng does not write it", what)) return;
+    struct png_file file = encode(path, image, 4, kernel_isa_best(), what);
+    double more = 100.0 * (double)file.size / (double)size - 100;
+    printf("%s: %zu bytes, %+.1f %% of libpng's %zu\n", what, file.size, more, (size_t)size);
+    judge(&file, image, what);
+    good((double)file.size <= (1 + most / 1000) * (double)size, "larger than it may be", what);
+    free(file.bytes);
+}
+
+static void check_sizes(const char *path, char **samples) {
+    imgpipe_image screen = make_screen();
+    check_size(path, &screen, 120, "a screen of text");
+    free(screen.pixels);
+    for (; *samples; samples++) {
+        png_image read = {.version = PNG_IMAGE_VERSION};
+        if (!good(png_image_begin_read_from_file(&read, *samples), "libpng does not read it", *samples)) continue;
+        read.format = PNG_FORMAT_RGB;
+        imgpipe_image image = {.info = {read.width, read.height, {IMGPIPE_U8, 3, false}}, .stride = (ptrdiff_t)read.width * 3};
+        image.pixels = malloc(PNG_IMAGE_SIZE(read));
+        if (good(image.pixels && png_image_finish_read(&read, NULL, image.pixels, 0, NULL), "libpng does not read it", *samples))
+            check_size(path, &image, 20, *samples);
+        free(image.pixels);
+    }
+}
+
 /* What the encoder takes leaves less of the budget for rows: level 9 has pieces of 4 MiB, and tries several ways. */
 static void check_budget(const char *path, const char *again) {
     imgpipe_image image = make_image((imgpipe_info){1201, 1203, {IMGPIPE_U8, 3, false}}, NOISE);
@@ -224,6 +283,7 @@ int main(int count, char **arguments) {
     check_small(path);
     check_large(path, again);
     check_budget(path, again);
+    if (count > 2) check_sizes(path, arguments + 2);
     unlink(path);
     unlink(again);
     CHECK(rmdir(folder) == 0);
