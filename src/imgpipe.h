@@ -323,6 +323,11 @@ typedef struct imgpipe_run_options {
      * the call. NULL: nobody asks. */
     void (*histogram)(void *user, int stage, const imgpipe_histogram *histogram, const uint64_t *counts);
     void *histogram_user;   /* handed to histogram() */
+    /* Called when an output file is whole and is about to take its name, with its size and the time of its last change, which both
+     * stay what they are: who notes what is done has noted it before, should the process be killed between the two. NULL: nobody
+     * asks. */
+    void (*output_whole)(void *user, uint64_t bytes, int64_t seconds, long nanoseconds);
+    void *whole_user;       /* handed to output_whole() */
     bool poison;            /* for tests: fills buffers with garbage before use, so that a stage which reads
                                outside its declared input is found out */
 } imgpipe_run_options;

@@ -188,6 +188,7 @@ imgpipe_status job_end(struct job *job, imgpipe_status failed, imgpipe_report *r
     if (job->out && !failed) {
         double write = outfile_seconds(job->out);
         if (report) report->bytes_out = outfile_bytes(job->out), report->seconds.write = write;
+        outfile_on_whole(job->out, job->options->output_whole, job->options->whole_user);
         failed = outfile_commit(job->out, error);
     }
     source_close(job->source);

@@ -34,6 +34,8 @@ struct outfile {
     uint64_t position, size;
     double seconds;
     int fault; /* errno of the first failure, or 0 */
+    void (*on_whole)(void *user, uint64_t bytes, int64_t seconds, long nanoseconds);
+    void *on_whole_user;
     size_t fill;
     unsigned char buffer[BUFFER_SIZE];
 };
@@ -229,6 +231,18 @@ static bool set_mode(struct outfile *out) {
     return fchmod(out->fd, st->st_mode & 0777) == 0;
 }
 
+void outfile_on_whole(struct outfile *out, void (*call)(void *user, uint64_t bytes, int64_t seconds, long nanoseconds),
+                      void *user) {
+    out->on_whole = call;
+    out->on_whole_user = user;
+}
+
+static void tell_whole(const struct outfile *out) {
+    struct stat st;
+    if (out->on_whole && fstat(out->fd, &st) == 0)
+        out->on_whole(out->on_whole_user, (uint64_t)st.st_size, (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
 /* Some file systems report a failed write only at close(). The lock must outlive that close(), since the file is still under its
  * temporary name; a duplicate of the descriptor keeps it. */
 static bool close_and_rename(struct outfile *out) {
@@ -254,6 +268,7 @@ imgpipe_status outfile_commit(struct outfile *out, imgpipe_error *error) {
         done = out->fault == 0;
     } else if (done) {
         if (!set_mode(out)) out->fault = errno;
+        if (out->fault == 0) tell_whole(out);
         done = out->fault == 0 && close_and_rename(out);
     }
     if (!done && out->fault == EEXIST && out->keep_existing) {

@@ -40,6 +40,8 @@ imgpipe_status outfile_fail(const struct outfile *out, imgpipe_error *error);
 /* Only for formats that fill in their header last; false where the output cannot seek. */
 bool outfile_can_seek(const struct outfile *out);
 bool outfile_seek(struct outfile *out, uint64_t offset);
+/* What outfile_commit() calls before it gives a whole file its name; not for a device, pipe or socket. */
+void outfile_on_whole(struct outfile *out, void (*call)(void *user, uint64_t bytes, int64_t seconds, long nanoseconds), void *user);
 /* Flushes, closes with every error checked, renames. Frees `out`. */
 imgpipe_status outfile_commit(struct outfile *out, imgpipe_error *error);
 /* Removes the temporary file. Frees `out`; NULL is allowed. */

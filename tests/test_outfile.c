@@ -67,6 +67,33 @@ static void test_names_and_modes(void) {
     outfile_abort(NULL);
 }
 
+struct told {
+    int calls;
+    bool before; /* the file had its old content */
+    uint64_t bytes;
+    struct timespec change;
+};
+
+static void on_whole(void *user, uint64_t bytes, int64_t seconds, long nanoseconds) {
+    *(struct told *)user = (struct told){((struct told *)user)->calls + 1, holds("told", "before"), bytes, {seconds, nanoseconds}};
+}
+
+/* What is said of a file before it takes its name is what it has then. */
+static void test_told_before(void) {
+    struct outfile *out;
+    struct stat st;
+    struct told told = {0};
+    put("told", "before", 0644);
+    CHECK(outfile_open("told", false, &out, &error) == IMGPIPE_OK && outfile_write(out, "after", 5));
+    outfile_on_whole(out, on_whole, &told);
+    CHECK(outfile_commit(out, &error) == IMGPIPE_OK && holds("told", "after") && stat("told", &st) == 0);
+    CHECK(told.calls == 1 && told.before && told.bytes == 5 && st.st_size == 5);
+    CHECK(told.change.tv_sec == st.st_mtim.tv_sec && told.change.tv_nsec == st.st_mtim.tv_nsec);
+    CHECK(outfile_open("/dev/full", false, &out, &error) == IMGPIPE_OK && outfile_write(out, "x", 1));
+    outfile_on_whole(out, on_whole, &told);
+    CHECK(outfile_commit(out, &error) == IMGPIPE_ERROR_OUTPUT && told.calls == 1);
+}
+
 static void test_keep_existing(void) {
     struct outfile *out;
     put("kept", "mine", 0644);
@@ -347,6 +374,7 @@ int main(void) {
     }
     signal(SIGPIPE, SIG_IGN);
     test_names_and_modes();
+    test_told_before();
     test_keep_existing();
     test_symlinks();
     test_refusals();

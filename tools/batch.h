@@ -54,6 +54,7 @@ struct lane {
     bool progress;              /* of the image itself is shown */
     struct merge_image *found;  /* the histogram of the image at work; NULL: nobody wants it */
     struct notices notices;     /* about the image at work */
+    struct timespec noted;      /* the change of the output that is noted already */
     pthread_t thread;
 };
 

@@ -148,6 +148,14 @@ static imgpipe_status fail(imgpipe_error *error, imgpipe_status status, int faul
     return status;
 }
 
+/* An output that replaces its input is noted before it does: after a kill between the two it would be filtered once more. Until the
+ * image is replaced the note speaks of nothing that is there. */
+static void note_early(void *user, uint64_t bytes, int64_t seconds, long nanoseconds) {
+    struct lane *lane = user;
+    struct stat st = {.st_size = (off_t)bytes, .st_mtim = {.tv_sec = (time_t)seconds, .tv_nsec = nanoseconds}};
+    if (records_add(lane->batch->records, lane->job, &st) == 0) lane->noted = st.st_mtim;
+}
+
 static imgpipe_status run(struct lane *lane, struct job *job, imgpipe_report *report, imgpipe_error *error) {
     struct batch *batch = lane->batch;
     imgpipe_run_options options = settings_run(batch->options);
@@ -159,6 +167,8 @@ static imgpipe_status run(struct lane *lane, struct job *job, imgpipe_report *re
     if (batch->many) {
         if (batch->chain) options.data_name = data_name;
         options.data_user = lane;
+        if (batch->records && job->in_place) options.output_whole = note_early, options.whole_user = lane;
+        lane->noted = (struct timespec){0};
         options.overwrite = may_replace(batch->options, job) ? IMGPIPE_OVERWRITE_ALWAYS : IMGPIPE_OVERWRITE_NEVER;
         /* A folder for an image that cannot be read would stay empty; the run says what is wrong with the image. */
         int fault = job->out && access(job->in, R_OK) == 0 ? path_make_folder_of(job->out) : 0;
@@ -170,10 +180,12 @@ static imgpipe_status run(struct lane *lane, struct job *job, imgpipe_report *re
 }
 
 /* Notes a finished output, if it still is what was written. */
-static void note(struct batch *batch, const struct job *job, const imgpipe_report *report) {
+static void note(const struct lane *lane, const struct job *job, const imgpipe_report *report) {
+    struct batch *batch = lane->batch;
     struct stat st;
     if (!batch->records || !job->out || !job->mode) return;
     if (stat(job->out, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != report->bytes_out) return;
+    if (st.st_mtim.tv_sec == lane->noted.tv_sec && st.st_mtim.tv_nsec == lane->noted.tv_nsec) return;
     int fault = records_add(batch->records, job, &st);
     if (!fault) return;
     if (fault == ENOSPC || fault == EDQUOT) work_stop(batch, EXIT_OUTPUT);
@@ -219,7 +231,7 @@ static bool end_job(struct lane *lane, struct job *job, imgpipe_status status, c
     struct batch *batch = lane->batch;
     if (status == IMGPIPE_ERROR_MEMORY && lane->shared) return false;
     if (status == IMGPIPE_ERROR_DEVICE && is_device_absent(batch)) return true; /* told once; the job stays to be done */
-    if (status == IMGPIPE_OK && batch->many) note(batch, job, report);
+    if (status == IMGPIPE_OK && batch->many) note(lane, job, report);
     pthread_mutex_lock(&batch->lock);
     if (status == IMGPIPE_OK) {
         batch->device_failures = 0;

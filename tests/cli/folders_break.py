@@ -4,6 +4,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -213,6 +214,39 @@ def test_kill_and_resume():
     check(whole - 3 * rounds <= proven <= whole, "seed", seed, "of", whole, "whole images", proven, "were taken for done")
     check(found("out") == found("want") and not temporaries("out"), "seed", seed, "the next run leaves", temporaries("out"))
     check(all(read(f"out/{name}") == read(f"want/{name}") for name in found("want")), "seed", seed, "the results differ")
+
+
+KILLER = r"""#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+int renameat(int a, const char *from, int b, const char *to) {
+    int (*real)(int, const char *, int, const char *) = (int (*)(int, const char *, int, const char *))dlsym(RTLD_NEXT, "renameat");
+    int failed = real(a, from, b, to);
+    raise(SIGKILL);
+    return failed;
+}
+"""
+
+
+def test_kill_when_an_input_was_replaced():
+    """--in-place: what has replaced its input is not filtered once more, however little later the process was killed."""
+    write("killer.c", KILLER.encode())
+    made = subprocess.run(["cc", "-shared", "-fPIC", "killer.c", "-o", "killer.so"], stderr=subprocess.DEVNULL) if shutil.which("cc") else None
+    if not made or made.returncode or os.environ.get("IMGPIPE_SANITIZED"):
+        return
+    tree("in/a.png", "in/b.png")
+    expect(0, "in", "-f", "invert", "want/", says="all 2")
+    args = ("in", "-f", "invert", "--in-place", "--resume", "-j1", "in/")
+    for killed in (1, 2):
+        result = run(*args, LD_PRELOAD=os.path.abspath("killer.so"))
+        check(result.status == -signal.SIGKILL and not temporaries("in"), "the process was not killed:", result)
+        same = [name for name in found("want") if read(f"in/{name}") == read(f"want/{name}")]
+        check(len(same) == killed, "after", killed, "kills these are done:", same)
+    expect(0, *args, says="all 2 images done, 2 by earlier runs")
+    check(all(read(f"in/{name}") == read(f"want/{name}") for name in found("want")), "an image was filtered twice")
+    expect(0, *args[:3], "--in-place", "in/", says="all 2 images done;")
+    check(len(read("in/.imgpipe/" + max(os.listdir("in/.imgpipe"), key=lambda n: os.stat("in/.imgpipe/" + n).st_mtime)).splitlines()) == 3,
+          "an image was noted twice")
 
 
 def test_two_runs_at_once():
