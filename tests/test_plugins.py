@@ -69,6 +69,9 @@ def test_option():
     expect(2, "--plugin", dilate, "in.png", "-f", "dilatte=5", "out.png", says="did you mean dilate?")
     expect(2, "in.png", "-f", "dilate=5", "out.png", says="'dilate' is no filter")
     expect(2, "--help", "dilate", says="'dilate' is no filter")
+    out, _ = expect(0, "--plugin", plugin("shapes", "shapes"), "-", "-f", "halve,transpose", "--format", "pgm", "-o", "-",
+                    data=pgm(5, 4, range(20)))
+    check(out == pgm(2, 3, [6, 16, 8, 18, 9, 19]), "stages may change the size")
     # Twice the same is nothing new; two may be named.
     expect(0, "--plugin", dilate, "--plugin", dilate, "--plugin", plugin("good", "crisp"), "-", "-f", "dilate,crisp", "--format", "pgm",
            "-o", "-", data=pgm(13, 9, pixels))
@@ -142,6 +145,8 @@ def test_check_filter():
         out, _ = expect(0, "--check-filter", name, variable=good)
         check(b": proved in " in out, f"--check-filter {name}: {out}")
     expect(0, "--check-filter", "wrong", "--plugin", plugin("wrong", "none"))
+    for name in ("halve", "transpose"):
+        expect(0, "--check-filter", name, "--plugin", plugin("shapes", "shapes"))
     for name, why in WRONG.items():
         arguments = ("--plugin", plugin("wrong", name), "--check-filter", "wrong")
         if os.environ.get("IMGPIPE_SANITIZED"):  # a sanitizer may be the first to tell
