@@ -240,6 +240,20 @@ static uint64_t group_device_bytes(const struct backend *base, const struct pass
     return first->ops->device_bytes ? first->ops->device_bytes(first, io) : 0;
 }
 
+/* Where one member works, that one. */
+static const char *group_describe(const struct backend *base) {
+    struct group *group = (struct group *)base;
+    const char *found = base->about;
+    pthread_mutex_lock(&group->lock);
+    for (int i = group->options.count - 1; i >= 0 && group->options.width == 1; i--) {
+        int index = (group->options.first + i) % group->options.count;
+        const struct backend *member = group->lost[index] ? NULL : group->members[index];
+        if (member) found = member->ops->describe ? member->ops->describe(member) : member->about;
+    }
+    pthread_mutex_unlock(&group->lock);
+    return found;
+}
+
 static void group_free(struct backend *base) {
     struct group *group = (struct group *)base;
     /* The first has the memory of rows, and goes last. */
@@ -252,7 +266,7 @@ static void group_free(struct backend *base) {
 }
 
 static const struct backend_ops group_ops = {"group", group_opens_slowly, group_open, group_submit, group_collect, group_close, group_free,
-                                             group_device_bytes, NULL};
+                                             group_device_bytes, group_describe};
 
 struct backend *backend_group_first(const struct backend *base) {
     const struct group *group = (const struct group *)base;

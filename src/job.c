@@ -152,10 +152,11 @@ imgpipe_status job_begin(struct job *job, struct run *run, char *why, size_t why
 static void tell_name(const struct backend *backend, char *why, size_t size) {
     const char *full = backend->ops->describe ? backend->ops->describe(backend) : backend->about;
     char rest[sizeof((imgpipe_report *)0)->device];
-    size_t known = strlen(backend->about), named = strlen(full);
-    if (named <= known || strncmp(why, backend->about, known) != 0 || strncmp(why, full, named) == 0) return;
+    size_t known = strcspn(full, ",");
+    if (strncmp(why, full, known) != 0 || (why[known] != 0 && why[known] != ' ')) return;
     snprintf(rest, sizeof rest, "%s", why + known);
-    snprintf(why, size, "%s%s", full, rest);
+    snprintf(why, size, "%s", full);
+    text_append(why, size, "%s", rest);
 }
 
 imgpipe_status job_run(struct job *job, imgpipe_report *report, imgpipe_error *error) {

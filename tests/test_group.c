@@ -89,6 +89,7 @@ static imgpipe_status make(void *user, int index, struct pool *pool, struct back
     member->base = *member->inner;
     member->base.ops = &member_ops;
     member->index = index;
+    snprintf(member->base.about, sizeof member->base.about, "member %d", index);
     *backend = &member->base;
     return IMGPIPE_OK;
 }
@@ -192,6 +193,7 @@ static void others_stand_by(void) {
     plan_faults(NEVER, 5, 7);
     CHECK(right(context, "blur=2"));
     CHECK(faults[0].computed > 0 && faults[1].computed == 5 && faults[2].computed == 7);
+    CHECK(strcmp(context->group->ops->describe(context->group), "member 0") == 0); /* the one that is left */
     imgpipe_context_free(&context);
     context = new_context(1, 2);
     plan_faults(NEVER, 5, -1);

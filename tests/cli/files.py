@@ -238,6 +238,10 @@ def test_verbosity():
 def test_device():
     devices = json.loads(run("--list-devices", "--json").out)["devices"]
     expect(3, "in.png", "--device", "cuda:99", "-f", "gray", "out.png", says="imgpipe: .")
+    os.link("in.png", "more.png")
+    result = expect(3, "in.png", "more.png", "--device", "cuda:99", "-f", "gray", "out/")
+    check(result.err.count("cuda:99") == 1 and "0 of 2 images done" in result.err, "many images and no device:", result)
+    os.remove("more.png"), shutil.rmtree("out", ignore_errors=True)
     if len(devices) == 1:
         expect(3, "in.png", "--device", "cuda", "-f", "gray", "out.png", says="imgpipe: .")
         expect(3, "in.png", "--device", "cuda:all", "-f", "gray", "out.png", says="device cuda:all: .*--device cpu")
