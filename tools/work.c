@@ -264,12 +264,13 @@ bool work_do(struct lane *lane, struct job *job) {
     struct merge_image found = {.misfit = ""};
     lane->found = batch->merge ? &found : NULL;
     imgpipe_status status = run(lane, job, &report, &error);
+    struct subject subject = work_subject(lane);
     for (int i = 1; status == IMGPIPE_ERROR_DEVICE && may_go_elsewhere(batch, job, i); i++) {
         hist_sum_free(&found.sum);
         found = (struct merge_image){.misfit = ""};
+        notices_end(&lane->notices, batch->console, &subject, false);
         status = run(lane, job, &report, &error);
     }
-    struct subject subject = work_subject(lane);
     notices_end(&lane->notices, batch->console, &subject, status == IMGPIPE_OK);
     bool done = end_job(lane, job, status, &error, &report);
     hist_sum_free(&found.sum);
