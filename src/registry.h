@@ -29,8 +29,8 @@ struct imgpipe_registry {
 /* One user more. NULL is allowed, and returned. */
 imgpipe_registry *registry_keep(imgpipe_registry *registry);
 
-/* Adds a filter of plugins[plugin] (-1: of the program) if it is one that the engine can run. `source` (may be NULL) is the file that
- * messages begin with. */
+/* Adds a filter of plugins[plugin] (-1: of the program) if it is one that the engine can run. `source` (may be NULL) is the file
+ * that messages begin with. */
 imgpipe_status registry_insert(imgpipe_registry *registry, const imgpipe_filter *filter, int plugin, const char *source,
                                imgpipe_error *error);
 

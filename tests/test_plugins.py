@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Plug-ins in the command: where they are found and where they are not, what is said of those that are broken, and that their stages run
-like any other.
+"""Plug-ins in the command: where they are found and where they are not, what is said of those that are broken, and that their
+stages run like any other.
 
 usage: test_plugins.py IMGPIPE INSTALLED FOLDER
 INSTALLED is the command with FOLDER/loud as the folder of its installation. FOLDER holds the folders of plug-ins.
@@ -63,7 +63,8 @@ def test_option():
     check(listed["dilate"]["plugin"] == {"name": "dilate", "version": "1.0", "file": dilate} and listed["blur"]["plugin"] is None,
           "--list --json says where a filter comes from")
     out, _ = expect(0, "--help", "dilate", "--plugin", dilate)
-    check(f"From the plug-in dilate 1.0, {dilate}" in out.decode() and "width and height of the window" in out.decode(), "--help dilate")
+    out = out.decode()
+    check(f"From the plug-in dilate 1.0, {dilate}" in out and "width and height of the window" in out, "--help dilate")
     check(b"dilate" in expect(0, "--help", "--plugin", dilate)[0], "--help lists it")
     expect(2, "--plugin", dilate, "in.png", "-f", "dilate=4", "out.png", says="a radius of 4 is size 9")
     expect(2, "--plugin", dilate, "in.png", "-f", "dilatte=5", "out.png", says="did you mean dilate?")
@@ -73,8 +74,8 @@ def test_option():
                     data=pgm(5, 4, range(20)))
     check(out == pgm(2, 3, [6, 16, 8, 18, 9, 19]), "stages may change the size")
     # Twice the same is nothing new; two may be named.
-    expect(0, "--plugin", dilate, "--plugin", dilate, "--plugin", plugin("good", "crisp"), "-", "-f", "dilate,crisp", "--format", "pgm",
-           "-o", "-", data=pgm(13, 9, pixels))
+    expect(0, "--plugin", dilate, "--plugin", dilate, "--plugin", plugin("good", "crisp"), "-", "-f", "dilate,crisp", "--format",
+           "pgm", "-o", "-", data=pgm(13, 9, pixels))
 
 
 def test_refused():
@@ -98,7 +99,7 @@ def test_never_from_here():
     here = os.path.join(FOLDER, "loud")
     for variable in ("", ":", "::", ".", "./", "loud.so", "./loud.so", "../loud", "/nowhere:"):
         out, error = call("--list", cwd=here, variable=variable)[1:]
-        check(b"loud" not in out and LOADED not in error, f"IMGPIPE_PLUGINS={variable} loads nothing from the current folder: {error}")
+        check(b"loud" not in out and LOADED not in error, f"IMGPIPE_PLUGINS={variable} loads nothing from here: {error}")
     expect(2, "--plugin", "loud.so", "--list", cwd=here, says="write ./loud.so for one in the current folder", silent=[LOADED])
     expect(0, "--plugin", "./loud.so", "--list", cwd=here, says=LOADED)
     expect(0, "--list", cwd="/", variable="." + ":" + here, says="'.' is left out")
@@ -110,8 +111,8 @@ def test_when_loaded():
     to_pgm = ("--format", "pgm", "-o", "-")
     for program, variable in ((PROGRAM, here), (PROGRAM, plugin("loud", "loud")), (INSTALLED, "")):
         more = {"program": program, "variable": variable}
-        for arguments in (["--version"], ["--list-formats"], ["--list-devices"], ["--help", "blur"], ["-", "-f", "gray,blur", *to_pgm],
-                          ["-", *to_pgm], ["--version", "--plugin", plugin("loud", "loud")]):
+        for arguments in (["--version"], ["--list-formats"], ["--list-devices"], ["--help", "blur"],
+                          ["-", "-f", "gray,blur", *to_pgm], ["-", *to_pgm], ["--version", "--plugin", plugin("loud", "loud")]):
             expect(0, *arguments, data=data, silent=[LOADED], **more)
         expect(0, "--list", says=LOADED, **more)
         expect(0, "--help", says=LOADED, **more)
@@ -199,7 +200,7 @@ def test_batch(folder):
     jobs = [json.dumps({**job, "id": i, "out": os.path.join(folder, f"b{i}.pgm")}) for i in range(20)]
     out, error = expect(0, "--batch", "-", "-j", "3", data="\n".join(jobs).encode(), variable=os.path.join(FOLDER, "loud"))
     answers = [json.loads(line) for line in out.splitlines()]
-    check(len(answers) == 20 and all(a["status"] == "ok" for a in answers) and error.count(LOADED) == 1, f"jobs name its stage: {error}")
+    check(len(answers) == 20 and all(a["status"] == "ok" for a in answers) and error.count(LOADED) == 1, f"jobs: {error}")
     with open(os.path.join(folder, "b7.pgm"), "rb") as made:
         check(made.read() == pgm(2, 1, [3, 10]), "and it runs")
 

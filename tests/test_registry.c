@@ -1,5 +1,5 @@
-/* Registries: filters of a program and of plug-ins beside those of the build, what is refused and why, and that everything may be freed
- * in any order.
+/* Registries: filters of a program and of plug-ins beside those of the build, what is refused and why, and that everything may be
+ * freed in any order.
  *
  * usage: test_registry FOLDER_OF_GOOD_PLUGINS FOLDER_OF_BROKEN_PLUGINS */
 #include "checks.h"

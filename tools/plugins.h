@@ -15,7 +15,8 @@ struct plugins {
 /* The folder of the installation where plug-ins are found. */
 extern const char *const plugins_folder;
 
-/* Loads what --plugin names. Returns what becomes the exit status; not 0: the reason was told. plugins_end() follows in any case. */
+/* Loads what --plugin names. Returns what becomes the exit status; not 0: the reason was told. plugins_end() follows in any
+ * case. */
 int plugins_begin(struct plugins *plugins, const struct options *options, struct console *console);
 /* Loads what is in IMGPIPE_PLUGINS and in the folder, once; what cannot be loaded gives a warning. True if that may have brought
  * filters. */

@@ -1,5 +1,5 @@
-/* The same bytes in strips and steps of any height, on any number of threads, with every instruction set, with garbage in all memory
- * that was not asked for, of a part of the image, frame by frame, and on every device. */
+/* The same bytes in strips and steps of any height, on any number of threads, with every instruction set, with garbage in all
+ * memory that was not asked for, of a part of the image, frame by frame, and on every device. */
 #include "prover.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +33,8 @@ static bool wrong(struct story *story, const char *call, const imgpipe_error *er
     return false;
 }
 
-/* A part of the image must be what it is in the whole: what a filter makes of a window depends on nothing but the window. Chains that
- * depend on all pixels are refused. */
+/* A part of the image must be what it is in the whole: what a filter makes of a window depends on nothing but the window. Chains
+ * that depend on all pixels are refused. */
 static enum outcome prove_region(const imgpipe_chain *chain, const struct picture *in, const struct picture *plain, struct rng *r,
                                  struct story *story) {
     struct variant v = variant_random(r);

@@ -1,5 +1,5 @@
-/* The prover: whatever a filter computes, it must compute the same bytes however it is run. It knows no filter and no kernel; all that
- * it sees is the public header. `imgpipe --check-filter` and tests/check use it. */
+/* The prover: whatever a filter computes, it must compute the same bytes however it is run. It knows no filter and no kernel;
+ * all that it sees is the public header. `imgpipe --check-filter` and tests/check use it. */
 #ifndef PROVER_H
 #define PROVER_H
 #include "content.h"

@@ -1,5 +1,5 @@
-/* Laws that results need not show. The filter is copied under another name, with functions of the copy that look at what those of the
- * filter do: the engine itself then calls them as it calls any filter's. */
+/* Laws that results need not show. The filter is copied under another name, with functions of the copy that look at what those
+ * of the filter do: the engine itself then calls them as it calls any filter's. */
 #include "prover.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* A plug-in with one local stage on the CPU and on CUDA: crisp adds to each sample its difference from its four neighbours. The CUDA
- * half is crisp.cu; without -DCRISP_CUDA chains with crisp run on the CPU. */
+/* A plug-in with one local stage on the CPU and on CUDA: crisp adds to each sample its difference from its four neighbours. The
+ * CUDA half is crisp.cu; without -DCRISP_CUDA chains with crisp run on the CPU. */
 #include "crisp.h"
 
 struct options {

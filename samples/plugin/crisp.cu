@@ -1,5 +1,5 @@
-/* The CUDA half of crisp: a thread a sample. A tile is some whole rows of the image in a ring of rows; there are no borders in it, so
- * a kernel finds what lies beyond the edge by index, here that of the nearest row or column. */
+/* The CUDA half of crisp: a thread a sample. A tile is some whole rows of the image in a ring of rows; there are no borders in
+ * it, so a kernel finds what lies beyond the edge by index, here that of the nearest row or column. */
 #include "crisp.h"
 
 #define TILES 8 /* the most that travel in one launch */
@@ -15,9 +15,15 @@ template <typename T> __device__ static const T *row_at(const imgpipe_tile &tile
     return (const T *)((const unsigned char *)tile.in + slot * tile.in_stride);
 }
 
-__device__ static uint8_t value(uint8_t v, uint8_t a, uint8_t b, uint8_t l, uint8_t r, int n) { return crisp_of_u8(v, a, b, l, r, n); }
-__device__ static uint16_t value(uint16_t v, uint16_t a, uint16_t b, uint16_t l, uint16_t r, int n) { return crisp_of_u16(v, a, b, l, r, n); }
-__device__ static float value(float v, float a, float b, float l, float r, int n) { return crisp_of_f32(v, a, b, l, r, n); }
+__device__ static uint8_t value(uint8_t v, uint8_t a, uint8_t b, uint8_t l, uint8_t r, int amount) {
+    return crisp_of_u8(v, a, b, l, r, amount);
+}
+__device__ static uint16_t value(uint16_t v, uint16_t a, uint16_t b, uint16_t l, uint16_t r, int amount) {
+    return crisp_of_u16(v, a, b, l, r, amount);
+}
+__device__ static float value(float v, float a, float b, float l, float r, int amount) {
+    return crisp_of_f32(v, a, b, l, r, amount);
+}
 
 template <typename T> __global__ void crisp_kernel(const __grid_constant__ jobs all, imgpipe_info info, int amount) {
     const imgpipe_tile &tile = all.tile[blockIdx.z];
@@ -27,7 +33,8 @@ template <typename T> __global__ void crisp_kernel(const __grid_constant__ jobs 
     const int64_t left = x >= channels ? x - channels : x, right = x + channels < n ? x + channels : x;
     const bool alpha = info.format.alpha && x % channels == channels - 1;
     for (int64_t y = tile.out_rect.y0 + blockIdx.y; y < tile.out_rect.y1; y += gridDim.y) {
-        const T *v = row_at<T>(tile, y, info.height), *a = row_at<T>(tile, y - 1, info.height), *b = row_at<T>(tile, y + 1, info.height);
+        const T *v = row_at<T>(tile, y, info.height);
+        const T *a = row_at<T>(tile, y - 1, info.height), *b = row_at<T>(tile, y + 1, info.height);
         T *out = (T *)((unsigned char *)tile.out + (y - tile.out_rect.y0) * tile.out_stride);
         out[x] = alpha ? v[x] : value(v[x], a[x], b[x], v[left], v[right], amount);
     }

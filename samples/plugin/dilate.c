@@ -1,4 +1,4 @@
-/* A plug-in with one local stage: dilate, the maximum of a square window, each channel by itself, with a border of the user's choice.
+/* A plug-in with one local stage: dilate, the maximum of a square window, each channel by itself, with a border as the user wants it.
  *
  *     cc -shared -fPIC -O3 -ffp-contract=off $(pkg-config --cflags imgpipe) dilate.c -o dilate.so
  *     imgpipe --plugin ./dilate.so in.png -f dilate=7 out.png

@@ -1,4 +1,5 @@
-/* Stages that change the size, which no filter of the build does: halve, a local one, and transpose, which needs the whole image. */
+/* Stages that change the size, which no filter of the build does: halve, a local one, and transpose, which needs the whole
+ * image. */
 #include <imgpipe.h>
 #include <string.h>
 
