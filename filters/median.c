@@ -32,6 +32,12 @@ static imgpipe_status median_setup(imgpipe_stage *stage, imgpipe_error *error) {
         stage->scratch_size = kernels->scratch[type];
         stage->step = 2; /* rows are made by twos */
         stage->cost = 0.023 * data->size * data->size * (double)imgpipe_sample_size(type); /* one core with AVX2, as below */
+    } else if (data->size <= MEDIAN_TREE_SIZE) {
+        const struct median_kernels *kernels = KERNEL_PICK(median_tree, stage->isa);
+        stage->rows = kernels->rows[type];
+        stage->scratch_size = kernels->scratch[type];
+        stage->step = 32; /* every call splits the first rows anew */
+        stage->cost = 4 * (double)imgpipe_sample_size(type);
     } else {
         const struct median_large_kernels *kernels = KERNEL_PICK(median_large, stage->isa);
         stage->rows = kernels->rows[type];

@@ -1,7 +1,9 @@
 /* Medians of small windows by networks (tools/median_network.py explains them) over lines of samples: two rows at a time share
- * the sorted columns, and all columns are shared by the windows beside each other. */
+ * the sorted columns, and all columns are shared by the windows beside each other. Integers in windows of 3 x 3 and 5 x 5 are taken
+ * by rows instead (median_roll.h). */
 #include "median.h"
 #include "median_network.h"
+#include "median_vector.h"
 
 #define MEDIAN_LINE 64    /* bytes that the innermost loops make at a time */
 #define MEDIAN_BLOCK 1024 /* bytes of a row that go through all networks before the next, so that the lists stay in the L1 cache */

@@ -37,6 +37,10 @@ struct median_kernels {
 KERNEL_TABLE(median);
 #define MEDIAN_NETWORK_SIZE 9
 
+/* Sizes above that up to MEDIAN_TREE_SIZE, by larger networks. */
+#define MEDIAN_TREE_SIZE 15
+extern const struct median_kernels median_tree_kernels_base, median_tree_kernels_avx2, median_tree_kernels_avx512;
+
 /* Any odd size from 3 to MEDIAN_MAX_SIZE, by histograms. */
 struct median_large_kernels {
     imgpipe_rows_function rows[3];

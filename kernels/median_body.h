@@ -1,12 +1,16 @@
 /* Medians by networks for one sample type. Included by median.c with SAMPLE, KEY, SUFFIX defined, and FLOATS if keys must be made
  * of samples. */
 #define BODY_NAME(name) KERNEL_PASTE(name, SUFFIX)
+#ifdef FLOATS
 #define SIZE 3
 #include "median_tile.h"
 #undef SIZE
 #define SIZE 5
 #include "median_tile.h"
 #undef SIZE
+#else
+#include "median_roll.h"
+#endif
 #define SIZE 7
 #include "median_tile.h"
 #undef SIZE
@@ -46,8 +50,12 @@ static void BODY_NAME(place)(const imgpipe_rows *rows, int i, ptrdiff_t x, ptrdi
 }
 
 static void (*const BODY_NAME(tiles)[])(const KEY *const *, KEY *, KEY *, ptrdiff_t, ptrdiff_t, KEY *) = {
-    KERNEL_PASTE(BODY_NAME(tile), 3), KERNEL_PASTE(BODY_NAME(tile), 5), KERNEL_PASTE(BODY_NAME(tile), 7),
-    KERNEL_PASTE(BODY_NAME(tile), 9)};
+#ifdef FLOATS
+    KERNEL_PASTE(BODY_NAME(tile), 3), KERNEL_PASTE(BODY_NAME(tile), 5),
+#else
+    NULL, NULL, /* median_roll.h */
+#endif
+    KERNEL_PASTE(BODY_NAME(tile), 7), KERNEL_PASTE(BODY_NAME(tile), 9)};
 
 /* The medians of `n` samples of every row, from sample x on; rows are taken by twos, and the last of an odd count alone. */
 static void BODY_NAME(block)(const imgpipe_rows *rows, int size, ptrdiff_t c, ptrdiff_t x, ptrdiff_t n) {
@@ -74,6 +82,12 @@ static void BODY_NAME(block)(const imgpipe_rows *rows, int size, ptrdiff_t c, pt
 
 static void BODY_NAME(median)(const imgpipe_stage *stage, const imgpipe_rows *rows) {
     const struct median_data *data = stage->data;
+#ifndef FLOATS
+    if (data->size <= 5) {
+        (data->size == 3 ? BODY_NAME(roll_rows_3) : BODY_NAME(roll_rows_5))(rows, stage->in.format.channels);
+        return;
+    }
+#endif
     const ptrdiff_t c = stage->in.format.channels, width = (ptrdiff_t)rows->out_width * c, block = MEDIAN_BLOCK / sizeof(KEY);
     for (ptrdiff_t x = 0; x < width; x += block) BODY_NAME(block)(rows, data->size, c, x, width - x < block ? width - x : block);
 }

@@ -11,7 +11,11 @@
  *   CORE_SIZE    from joined lists and columns to the SIZE + 1 values amidst
  *   ROW_SIZE     sorts SIZE values, wires 0 ...
  *   PICK_SIZE    on wires 0 ... SIZE the result of CORE, then the result of ROW: the median is left on wire 0
- *   EACH_COLUMN_SIZE, EACH_ROW_SIZE  call F(k) for the wires of COLUMN and ROW */
+ *   EACH_COLUMN_SIZE, EACH_ROW_SIZE  call F(k) for the wires of COLUMN and ROW
+ * And by rows, for windows of 3 x 3 and 5 x 5:
+ *   PAIR_5       merges two sorted rows, on wires 0 ... and SIZE ...
+ *   MIDDLE_SIZE  from the sorted rows (3 x 3) or pairs (5 x 5) that two windows share, one after the other on wires 0 ..., to the SIZE + 1
+ *                values amidst */
 #ifndef MEDIAN_NETWORK_H
 #define MEDIAN_NETWORK_H
 
@@ -38,6 +42,11 @@
     MM(0, 1) MM(0, 2) MM(1, 2)
 #define MEDIAN_ROW_OUT_3(F) \
     F(0, 0) F(1, 1) F(2, 2)
+/* 10 operations */
+#define MEDIAN_MIDDLE_3(MM, MIN, MAX) \
+    MAX(0, 3) MIN(2, 5) MM(2, 3) MM(1, 4) MM(1, 2) MM(4, 3)
+#define MEDIAN_MIDDLE_OUT_3(F) \
+    F(0, 1) F(1, 2) F(2, 4) F(3, 3)
 /* 6 operations */
 #define MEDIAN_PICK_3(MM, MIN, MAX) \
     MAX(6, 0) MAX(5, 1) MAX(4, 2) MIN(0, 1) MIN(2, 3) MIN(0, 2)
@@ -78,6 +87,18 @@
     MM(0, 1) MM(0, 2) MM(1, 2) MM(3, 4) MM(0, 3) MM(2, 3) MM(1, 4) MM(1, 2) MM(4, 3)
 #define MEDIAN_ROW_OUT_5(F) \
     F(0, 0) F(1, 1) F(2, 2) F(3, 4) F(4, 3)
+/* 26 operations */
+#define MEDIAN_PAIR_5(MM, MIN, MAX) \
+    MM(0, 5) MM(4, 9) MM(4, 5) MM(2, 7) MM(2, 4) MM(7, 5) MM(1, 6) MM(3, 8) MM(3, 6) MM(1, 2) MM(3, 4) MM(6, 7) MM(8, 5)
+#define MEDIAN_PAIR_OUT_5(F) \
+    F(0, 0) F(1, 1) F(2, 2) F(3, 3) F(4, 4) F(5, 6) F(6, 7) F(7, 8) F(8, 5) F(9, 9)
+/* 36 operations */
+#define MEDIAN_MIDDLE_5(MM, MIN, MAX)                                                                                    \
+    MAX(0, 10) MIN(8, 18) MM(8, 10) MM(4, 14) MAX(4, 8) MIN(14, 10) MAX(2, 12) MIN(6, 16) MM(6, 12) MAX(6, 8) MM(12, 14) \
+    MAX(1, 11) MIN(9, 19) MM(9, 11) MM(5, 15) MAX(5, 9) MIN(15, 11) MAX(3, 13) MIN(7, 17) MM(7, 13) MM(7, 9) MIN(13, 15) \
+    MM(7, 8) MM(9, 12) MM(13, 14)
+#define MEDIAN_MIDDLE_OUT_5(F) \
+    F(0, 7) F(1, 8) F(2, 9) F(3, 12) F(4, 13) F(5, 14)
 /* 10 operations */
 #define MEDIAN_PICK_5(MM, MIN, MAX) \
     MAX(10, 0) MAX(9, 1) MAX(8, 2) MAX(7, 3) MAX(6, 4) MIN(0, 1) MIN(2, 3) MIN(4, 5) MIN(0, 2) MIN(0, 4)

@@ -17,6 +17,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 HEADER = os.path.join(ROOT, "kernels", "median_network.h")
 GENERATOR = os.path.join(ROOT, "tools", "median_network.py")
 SIZES = (3, 5, 7, 9)
+BY_ROWS = (3, 5)
 
 
 def read(path):
@@ -80,6 +81,16 @@ class Networks:
         middle = self.run("CORE", self.gather("CORE", joined, columns))
         return [self.run("PICK", middle + self.run("ROW", samples[row]))[0] for row in (0, size)]
 
+    def medians_by_rows(self, samples):
+        """The same where it is done by rows."""
+        size = self.size
+        rows = [self.run("ROW", samples[k]) for k in range(size + 1)]
+        shared = rows[1:size]
+        if "PAIR" in self.calls:
+            shared = [self.run("PAIR", rows[k] + rows[k + 1]) for k in range(1, size, 2)]
+        middle = self.run("MIDDLE", sum(shared, []))
+        return [self.run("PICK", middle + rows[row])[0] for row in (0, size)]
+
 
 def pack(cases):
     """From a list of 0-1 inputs to one integer a wire."""
@@ -104,6 +115,10 @@ def check_stages(networks):
               ("CORE", [column * group] * joins + [column] * (size - group * joins), half - size, half + 1)]
     if joins:
         stages.append(("JOIN", [column] * group, 0, column * group))
+    if "PAIR" in networks.calls:
+        stages.append(("PAIR", [size] * 2, 0, size * 2))
+    if size in BY_ROWS:
+        stages.append(("MIDDLE", [size * 2] * (column // 2) if size > 3 else [size] * column, half - size, half + 1))
     for name, lengths, low, high in stages:
         cases = ordered(lengths)
         assert networks.run(name, pack(cases)) == expected(cases, low, high), "%s_%d is wrong" % (name, size)
@@ -131,10 +146,11 @@ def check_whole(networks, rng):
     size = networks.size
     cases = windows(size, rng)
     wires = pack(cases)
-    upper, lower = networks.medians([wires[row * size:(row + 1) * size] for row in range(size + 1)])
     half = size * size // 2
-    assert [upper] == expected([case[:size * size] for case in cases], half, half + 1), "upper window of %d is wrong" % size
-    assert [lower] == expected([case[size:] for case in cases], half, half + 1), "lower window of %d is wrong" % size
+    for medians in [networks.medians] + ([networks.medians_by_rows] if size in BY_ROWS else []):
+        upper, lower = medians([wires[row * size:(row + 1) * size] for row in range(size + 1)])
+        assert [upper] == expected([case[:size * size] for case in cases], half, half + 1), "upper window of %d is wrong" % size
+        assert [lower] == expected([case[size:] for case in cases], half, half + 1), "lower window of %d is wrong" % size
     return len(cases)
 
 

@@ -10,6 +10,10 @@ few neighbouring columns are joined to one sorted list (JOIN), which again serve
 merged, keeping only what may still be the median (CORE). Each output then adds its own row, sorted (ROW), and takes the median of
 the two sorted lists (PICK).
 
+Small windows are taken the other way round where whole rows of vectors lie in registers: every row of a window is sorted (ROW) and
+used by all windows it is in; two neighbouring rows are merged (PAIR) and used by two tiles; what all rows of a tile have but may not be
+the median is left out (MIDDLE), and PICK does the rest.
+
 Every network is built from Batcher's odd-even merges. It is then proved, and shortened, by the 0-1 principle: it is
 tried on all 0-1 inputs that keep the promised order of its lists. All inputs are tried at once, one bit each of a long integer.
 """
@@ -19,6 +23,7 @@ import sys
 
 SIZES = (3, 5, 7, 9)
 GROUP = {3: 1, 5: 2, 7: 3, 9: 3}  # columns that JOIN makes one list of
+BY_ROWS = (3, 5)
 
 
 def merge(ops, a, b):
@@ -203,7 +208,11 @@ HEAD = """/* Made by tools/median_network.py, which explains and proves these ne
  *   CORE_SIZE    from joined lists and columns to the SIZE + 1 values amidst
  *   ROW_SIZE     sorts SIZE values, wires 0 ...
  *   PICK_SIZE    on wires 0 ... SIZE the result of CORE, then the result of ROW: the median is left on wire 0
- *   EACH_COLUMN_SIZE, EACH_ROW_SIZE  call F(k) for the wires of COLUMN and ROW */
+ *   EACH_COLUMN_SIZE, EACH_ROW_SIZE  call F(k) for the wires of COLUMN and ROW
+ * And by rows, for windows of 3 x 3 and 5 x 5:
+ *   PAIR_5       merges two sorted rows, on wires 0 ... and SIZE ...
+ *   MIDDLE_SIZE  from the sorted rows (3 x 3) or pairs (5 x 5) that two windows share, one after the other on wires 0 ..., to the SIZE + 1
+ *                values amidst */
 #ifndef MEDIAN_NETWORK_H
 #define MEDIAN_NETWORK_H
 """
@@ -233,6 +242,11 @@ def section(size):
     text += sources("CORE", size, range(0, joins * group, group), singles)
     text += emit("CORE", size, *selecting([n * group] * joins + [n] * len(singles), middle - size, middle + 1))
     text += emit("ROW", size, *sorting(size))
+    if size in BY_ROWS:
+        shared = [size * 2] * (n // 2) if size > 3 else [size] * n
+        if size > 3:
+            text += emit("PAIR", size, *selecting([size] * 2, 0, size * 2))
+        text += emit("MIDDLE", size, *selecting(shared, middle - size, middle + 1))
     return text + emit("PICK", size, picking(size))
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes kernels/median_tree.h: the networks by which kernels/median_tree.cuh takes medians of 7 x 7 to 15 x 15 samples.
+"""Makes kernels/median_tree.h: the networks by which kernels/median_tree.cuh and, from 11 x 11 on,
+kernels/median_tree.c take medians of 7 x 7 to 15 x 15 samples.
 
     tools/median_tree.py [HEADER]        writes HEADER (default kernels/median_tree.h)
     tools/median_tree.py --check HEADER  exits with 1 if HEADER is not what would be written
