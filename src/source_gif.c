@@ -260,6 +260,16 @@ static void begin_canvas(const struct gif *g, const struct frame *first) {
     }
 }
 
+/* What is missing of the first frame is 0 and not the colour of the ground; behind a later one stands what was there before. */
+static void wipe_rest(struct pen *p) {
+    while (p->left > 0) {
+        size_t row = p->frame->y + p->y, column = p->frame->x + p->x;
+        unsigned char *to = p->gif->canvas + 4 * (row * p->gif->width + column);
+        for (; p->x < p->frame->width; p->x++, to += 4) memset(to, 0, 3);
+        next_row(p);
+    }
+}
+
 static imgpipe_status draw_frame(struct gif *g, const struct frame *f, int number, imgpipe_error *error) {
     const unsigned char *b = g->file;
     if ((uint64_t)f->x + f->width > g->width || (uint64_t)f->y + f->height > g->height)
@@ -281,9 +291,10 @@ static imgpipe_status draw_frame(struct gif *g, const struct frame *f, int numbe
     if (!some || !g->base.options.allow_truncated)
         return refuse(g, error, "truncated: the data of frame %d end before its last row", number);
     if (!g->told)
-        log_line(g->base.options.log, IMGPIPE_LOG_WARNING, "'%s': truncated: %" PRIu32 " rows of frame %d are missing and 0",
-                 input_name(g->base.input), pen.left, number);
+        log_line(g->base.options.log, IMGPIPE_LOG_WARNING, "'%s': truncated: %" PRIu32 " rows of frame %d are missing%s",
+                 input_name(g->base.input), pen.left, number, number > 1 ? "" : " and 0");
     g->told = true;
+    if (number == 1) wipe_rest(&pen);
     return IMGPIPE_OK;
 }
 

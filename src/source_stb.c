@@ -1,9 +1,11 @@
-/* Reading JPEG, BMP, TGA and Radiance HDR through stb_image, and PSD without it. It wants the whole file and gives the whole image, so
- * both are held in memory, within the budget. stb_image reads zeros behind the end of a file and is content with faults that
+/* Reading JPEG, BMP, TGA and Radiance HDR through stb_image, and PSD without it. It wants the whole file and gives the whole image,
+ * so both are held in memory, within the budget. stb_image reads zeros behind the end of a file and is content with faults that
  * it does not see; the reader below notices that bytes were missing, and the checks refuse what would come out wrong. */
 #include "psd.h"
 #include "source.h"
 #include "status.h"
+#include "stb_rows.h"
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,6 +52,7 @@ struct stb {
     enum stb_kind kind;
     unsigned char *file; /* freed after decoding */
     size_t size;
+    struct stb_rows rows; /* of a file that ends early, if that is allowed */
     void *image;
 };
 
@@ -188,12 +191,14 @@ static imgpipe_status bmp_check(const struct stb *s, imgpipe_error *error) {
     uint64_t row = (width * depth + 31) / 32 * 4;
     if (row == 0) return IMGPIPE_OK; /* no pixels, which is found out with the size; its rows without end are not walked */
     if (depth != 1 && depth != 4 && depth != 8) return stb_refuse(s, error, "%u bits a pixel are not supported", depth);
-    if (offset < 14 + header || offset > s->size || (s->size - offset) / row + 1 < height)
+    bool allow = s->base.options.allow_truncated;
+    if (offset < 14 + header || offset > s->size || (!allow && (s->size - offset) / row + 1 < height))
         return stb_refuse(s, error, "truncated or broken: it does not hold its pixels");
     unsigned entries = (offset - 14 - header) / 4;
     for (uint64_t y = 0; y < height && entries < 1u << depth; y++) {
         for (uint64_t x = 0; x < width; x++) {
             uint64_t bit = x * depth, at = offset + y * row + bit / 8;
+            if (at >= s->size && allow) return IMGPIPE_OK;
             if (at >= s->size) return stb_refuse(s, error, "truncated: it does not hold all its pixels");
             if ((b[at] >> (8 - depth - bit % 8) & ((1u << depth) - 1)) >= entries)
                 return stb_refuse(s, error, "broken: a pixel has no colour in the palette of %u", entries);
@@ -251,6 +256,24 @@ static uint64_t least_bytes(const struct stb *s, uint64_t width, uint64_t height
     }
 }
 
+/* Zeros in place of the rows that are missing at the end of a file. False if that is not allowed, or cannot be told, or if none is
+ * there. */
+static bool fill_up(struct stb *s, uint64_t width, int64_t height) {
+    if (!s->base.options.allow_truncated || (s->kind != STB_BMP && s->kind != STB_TGA)) return false;
+    struct stb_rows rows = s->kind == STB_BMP ? bmp_rows(s->file, width) : tga_rows(s->file, width);
+    if (rows.bytes == 0 || rows.bytes > 4 * width + 4 || rows.offset >= s->size || s->size - rows.offset < rows.bytes) return false;
+    rows.there = (int64_t)((s->size - rows.offset) / rows.bytes);
+    uint64_t whole = rows.offset + rows.bytes * (uint64_t)height, budget = s->base.options.memory;
+    if (budget && whole > budget) return false;
+    unsigned char *file = whole > s->size ? realloc(s->file, whole) : NULL;
+    if (!file) return false;
+    memset(file + s->size, 0, whole - s->size);
+    s->file = file, s->size = whole, s->rows = rows;
+    log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': truncated: %" PRId64 " of %" PRId64 " rows are whole; the rest is 0",
+             input_name(s->base.input), rows.there, height);
+    return true;
+}
+
 /* Reads the header: fills info and refuses what is too large before any of it is decoded. */
 static imgpipe_status stb_header(struct stb *s, imgpipe_error *error) {
     struct stb_reader r = reader_of(s);
@@ -267,7 +290,7 @@ static imgpipe_status stb_header(struct stb *s, imgpipe_error *error) {
     if ((uint64_t)width * (uint64_t)rows > INT_MAX / (4 * imgpipe_sample_size(format->type)))
         return stb_refuse(s, error, "%d × %lld pixels are more than the decoder can hold; convert it to PNG or PNM elsewhere",
                           width, (long long)rows);
-    if (least_bytes(s, (uint64_t)width, (uint64_t)rows) > s->size)
+    if (least_bytes(s, (uint64_t)width, (uint64_t)rows) > s->size && !fill_up(s, (uint64_t)width, rows))
         return stb_refuse(s, error, "truncated: the file ends before the image does");
     s->base.info.width = width;
     s->base.info.height = rows;
@@ -306,6 +329,8 @@ static imgpipe_status stb_decode(struct stb *s, imgpipe_error *error) {
     if (!s->image || r.missing) return stb_failed(s, &r, error);
     if (width != info->width || height != info->height || channels != info->format.channels)
         return stb_refuse(s, error, "broken: the image is not what its header says");
+    size_t row_bytes = (size_t)width * imgpipe_pixel_size(info->format);
+    if (s->rows.bytes) stb_rows_wipe(&s->rows, s->image, row_bytes, info->height);
     return IMGPIPE_OK;
 }
 
