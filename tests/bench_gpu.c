@@ -1,5 +1,6 @@
 /* Measures the CUDA kernels from device memory to device memory, through the launchers that the backend calls: images of several
- * times the L2 cache, and frames of a camera. Each chain's result is compared with the CPU's first, on a smaller image.
+ * times the L2 cache, and frames of a camera. Each chain's result is compared with the CPU's first, on a smaller image. Beside it
+ * stands what NPP and CUB reach, if they were there when this was built.
  *
  * Usage: bench_gpu [--json] [--quick] [--samples FOLDER] [PATTERN...]; a pattern is a part of a line's name. A line shows the slower
  * of the contents. Exit status 77 without a GPU, 1 if a result is wrong. */
@@ -36,13 +37,23 @@ static double elapsed(void) {
     return ms * 1e-3;
 }
 
+/* A run in strips of `rows` rows, or a peer's. */
+struct work {
+    struct gpu_run *run;
+    int64_t rows;
+    struct gpu_peer *peer;
+};
+
 /* Seconds of one run: the median of up to MOST_RUNS, of fewer where they are slow. */
-static double seconds_of(struct gpu_run *run, int64_t rows, bool quick) {
+static double seconds_of(struct work work, bool quick) {
     double seconds[MOST_RUNS + 2];
     int wanted = quick ? 9 : MOST_RUNS, n = 0;
     for (int i = -2; i < wanted; i++) {
         CHECK(cudaEventRecord(before, stream));
-        gpu_run_enqueue(run, rows);
+        if (work.peer)
+            CHECK(gpu_peer_enqueue(work.peer));
+        else
+            gpu_run_enqueue(work.run, work.rows);
         CHECK(cudaEventRecord(after, stream));
         double took = elapsed();
         if (i < 0 && took < 0.2) continue; /* warms up */
@@ -143,7 +154,7 @@ static int64_t big_rows(const char *chain, imgpipe_info info, bool quick) {
     info.height = 512;
     struct gpu_run *run = gpu_run_new(chain, info, stream);
     fill_device(run, info, GPU_RANDOM, "");
-    double took = seconds_of(run, 0, true);
+    double took = seconds_of((struct work){.run = run}, true);
     gpu_run_free(run);
     int64_t rows = BIG_BYTES / (info.width * (int64_t)imgpipe_pixel_size(info.format)),
             affordable = (int64_t)((quick ? 0.1 : 0.4) / took * 512);
@@ -151,17 +162,36 @@ static int64_t big_rows(const char *chain, imgpipe_info info, bool quick) {
     return rows > 512 ? rows : 512;
 }
 
+/* What a library reaches on the same input, which lies in `run`; so many rows that this takes little time. */
+static void measure_peer(const char *chain, imgpipe_info info, const struct gpu_run *run, const struct options *options, char *text,
+                         size_t size) {
+    int64_t stride;
+    const int64_t rows = info.height;
+    const unsigned char *from = gpu_run_input(run, &stride);
+    text[0] = 0;
+    for (int64_t height = 256;; height *= 4) {
+        info.height = height < rows ? height : rows;
+        struct gpu_peer *peer = gpu_peer_new(chain, info, from, stride, stream);
+        if (!peer) return;
+        double took = seconds_of((struct work){.peer = peer}, options->quick);
+        snprintf(text, size, ", %s %.3g", gpu_peer_name(peer), (double)(info.width * info.height) / took * 1e-9);
+        gpu_peer_free(peer);
+        if (took > 0.005 || info.height == rows) return;
+    }
+}
+
 /* One way to cut the image; `strips`: into strips that stay in the cache. */
 static void measure_big(const struct gpu_case *c, const char *chain, const struct options *options, bool strips) {
     imgpipe_info info = {16384, 0, {c->type, c->channels, false}};
-    char name[128], detail[256], rates[96] = "";
+    char name[128], detail[256], rates[96] = "", peer[32] = "";
     double low = 0, high = 0;
     info.height = big_rows(chain, info, options->quick);
     struct gpu_run *run = gpu_run_new(chain, info, stream);
     int64_t pixel = (int64_t)imgpipe_pixel_size(info.format), rows = strips ? STRIP_BYTES / (info.width * pixel) : 0;
     for (int content = 0; content < GPU_CONTENTS; content++) {
         if (!fill_device(run, info, (enum gpu_content)content, options->samples)) continue;
-        double rate = (double)(info.width * info.height) / seconds_of(run, rows, options->quick) * 1e-9;
+        double rate =
+            (double)(info.width * info.height) / seconds_of((struct work){.run = run, .rows = rows}, options->quick) * 1e-9;
         snprintf(rates + strlen(rates), sizeof rates - strlen(rates), " %s %.1f", gpu_content_names[content], rate);
         low = low == 0 || rate < low ? rate : low;
         high = rate > high ? rate : high;
@@ -169,8 +199,9 @@ static void measure_big(const struct gpu_case *c, const char *chain, const struc
     double moved = (double)pixel;
     if (strncmp(c->chain, "hist", 4)) moved += (double)imgpipe_pixel_size(gpu_run_output(run).format);
     snprintf(name, sizeof name, "%s %dx%s%s", c->chain, c->channels, type_name(c->type), strips ? " strips" : "");
-    snprintf(detail, sizeof detail, "%.1f %% of copy,%s, %lld rows, %d launches", 100 * low * 1e9 * moved / copy_rate, rates,
-             (long long)info.height, gpu_run_launches(run, rows));
+    if (!strips) measure_peer(c->chain, info, run, options, peer, sizeof peer);
+    snprintf(detail, sizeof detail, "%.1f %% of copy,%s, %lld rows, %d launches%s", 100 * low * 1e9 * moved / copy_rate, rates,
+             (long long)info.height, gpu_run_launches(run, rows), peer);
     report(options, name, low, low, high, c->goal, detail);
     gpu_run_free(run);
 }

@@ -50,4 +50,12 @@ void gpu_run_enqueue(struct gpu_run *run, int64_t rows);
 int gpu_run_launches(struct gpu_run *run, int64_t rows);
 /* Compares one run with the CPU's result, byte for byte; `host` holds the input without padding. NULL, or what differs. */
 const char *gpu_run_verify(struct gpu_run *run, const char *chain, const void *host);
+
+/* The same work by a library that was found when this was built, on the same input; NULL if none does it. */
+struct gpu_peer;
+struct gpu_peer *gpu_peer_new(const char *chain, imgpipe_info in, const unsigned char *from, int64_t stride, cudaStream_t stream);
+void gpu_peer_free(struct gpu_peer *peer);
+const char *gpu_peer_name(const struct gpu_peer *peer);
+/* 0, or what the library says of a failure. */
+int gpu_peer_enqueue(struct gpu_peer *peer);
 #endif
