@@ -66,5 +66,7 @@ int median_tree_cuda_15(const imgpipe_stage *stage, int32_t outside, const imgpi
 int median_planes_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
 /* u8, sizes from 9; `outside` is the sample of the constant border. */
 int median_slices_cuda(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
+int median_slices_cuda_huge(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
+int median_slices_cuda_vast(const imgpipe_stage *stage, int32_t outside, const imgpipe_tile *tiles, int count, void *stream);
 #endif
 #endif
