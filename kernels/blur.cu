@@ -184,7 +184,7 @@ static int launch_fused(const imgpipe_stage *stage, const struct blur_job &job, 
     /* With 4 channels and the greatest radius this is 24 KiB of shared memory, below what every device gives. */
     int columns = BLUR_THREADS / job.channels;
     size_t shared = (size_t)BLUR_OUT_ROWS * (size_t)((columns + 2 * job.rx) * job.channels) * sizeof(float);
-    return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
+    return tile_each_part(tiles, count, BLUR_OUT_ROWS, [&](const struct tile_jobs &jobs, int n) {
         dim3 grid(blocks(job.width, columns), blocks(tile_rows(jobs.tile, n), BLUR_OUT_ROWS), (unsigned)n);
         blur_fused<T><<<grid, BLUR_THREADS, shared, stream>>>(jobs, job, weights, columns);
     });
@@ -192,7 +192,7 @@ static int launch_fused(const imgpipe_stage *stage, const struct blur_job &job, 
 
 template <typename T>
 static int launch_passes(const struct blur_job &job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
-    return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
+    return tile_each_part(tiles, count, BLUR_OUT_ROWS, [&](const struct tile_jobs &jobs, int n) {
         int64_t rows = tile_rows(jobs.tile, n);
         dim3 down(blocks(job.width * job.channels, BLUR_THREADS), blocks(rows, BLUR_OUT_ROWS), (unsigned)n);
         blur_down<T><<<down, BLUR_THREADS, 0, stream>>>(jobs, job);

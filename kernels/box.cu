@@ -203,7 +203,7 @@ static unsigned grid_rows(int64_t rows) {
 }
 
 template <typename T> static int launch(const struct box_job &job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
-    return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
+    return tile_each_part(tiles, count, BOX_SLIDE_ROWS, [&](const struct tile_jobs &jobs, int n) {
         int64_t rows = tile_rows(jobs.tile, n);
         dim3 down(blocks(job.width * job.channels, BOX_THREADS), blocks(rows, BOX_SLIDE_ROWS), (unsigned)n);
         box_down<T><<<down, BOX_THREADS, 0, stream>>>(jobs, job);
@@ -213,7 +213,7 @@ template <typename T> static int launch(const struct box_job &job, const imgpipe
 }
 
 static int launch_f32(const struct box_job &job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
-    return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
+    return tile_each_part(tiles, count, BOX_F32_ROWS, [&](const struct tile_jobs &jobs, int n) {
         int64_t rows = tile_rows(jobs.tile, n);
         dim3 down(blocks(job.width * job.channels, BOX_THREADS), blocks(rows, BOX_F32_ROWS), (unsigned)n);
         box_down_f32<<<down, BOX_THREADS, 0, stream>>>(jobs, job);

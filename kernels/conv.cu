@@ -107,7 +107,7 @@ static int conv_launch(const imgpipe_stage *stage, const imgpipe_tile *tiles, in
     const conv_params &params = ((const conv_plan *)stage->data)->params;
     imgpipe_format format = stage->in.format;
     conv_image image = {stage->in.width, stage->in.height, format.channels, format.alpha, stage->border, stage->border_value};
-    return tile_each(tiles, count, [&](const tile_jobs &jobs, int n) {
+    return tile_each_part(tiles, count, CONV_ROWS, [&](const tile_jobs &jobs, int n) {
         int64_t samples = image.width * image.channels, rows = tile_rows(jobs.tile, n);
         int64_t across = CONV_COLUMNS * CONV_SAMPLES;
         dim3 grid((unsigned)((samples + across - 1) / across), (unsigned)((rows + CONV_ROWS - 1) / CONV_ROWS), (unsigned)n);
@@ -122,7 +122,7 @@ static bool conv_bytes(const imgpipe_stage *stage, const imgpipe_tile *tiles, in
     const window_image image = {in.width, in.height, in.format.channels, stage->border, (uint32_t)stage->border_value};
     if (in.format.type != IMGPIPE_U8) return false;
     if (params.arithmetic == CONV_REAL) {
-        *result = conv_reals_any(stage, image, params, tiles, count, stream);
+        *result = conv_reals_any(stage, image, conv_make_reals(params), tiles, count, stream);
         return *result != CONV_TOO_LARGE;
     }
     conv_dots dots = {};

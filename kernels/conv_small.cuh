@@ -216,7 +216,7 @@ static int conv_small_launch(const window_image &image, const conv_words<CONV_WO
                              int count, cudaStream_t stream) {
     void (*kernel)(tile_jobs, window_image, conv_words<CONV_WORDS_SMALL>) =
         conv_simple(mask) ? conv_small<SIZE, SIZE, true> : conv_small<SIZE, SIZE, false>;
-    return tile_each(tiles, count, [&](const tile_jobs &jobs, int n) {
+    return tile_each_part(tiles, count, CONV_SMALL_WARPS * CONV_TALL, [&](const tile_jobs &jobs, int n) {
         const int64_t across = 32 * CONV_ACROSS, tall = CONV_SMALL_WARPS * CONV_TALL;
         dim3 grid((unsigned)((image.width + across - 1) / across), (unsigned)((tile_rows(jobs.tile, n) + tall - 1) / tall),
                   (unsigned)n);

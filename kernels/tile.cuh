@@ -59,4 +59,21 @@ template <typename F> static inline int tile_each(const imgpipe_tile *tiles, int
     }
     return (int)cudaSuccess;
 }
+
+/* The same for kernels with a block for every `each` rows: the height of a grid has a limit, and a higher tile is launched in
+ * parts, one after another, so that they can share its scratch. */
+template <typename F> static inline int tile_each_part(const imgpipe_tile *tiles, int count, int64_t each, F launch) {
+    const int64_t most = 65535 * each;
+    if (tile_rows(tiles, count) <= most) return tile_each(tiles, count, launch);
+    for (int i = 0; i < count; i++)
+        for (int64_t y = tiles[i].out_rect.y0; y < tiles[i].out_rect.y1; y += most) {
+            imgpipe_tile part = tiles[i];
+            part.out = (unsigned char *)part.out + (y - part.out_rect.y0) * part.out_stride;
+            part.out_rect.y0 = y;
+            if (part.out_rect.y1 > y + most) part.out_rect.y1 = y + most;
+            int failed = tile_each(&part, 1, launch);
+            if (failed != (int)cudaSuccess) return failed;
+        }
+    return (int)cudaSuccess;
+}
 #endif
