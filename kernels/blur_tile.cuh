@@ -1,26 +1,30 @@
 /* The first definition of blur.h in floats: fmaf rounded towards zero adds floor(W p) to a sum from 2^23 on exactly, so a pair of
- * taps costs an addition and this. A block makes V of some columns and rows, keeps it in shared memory, and sums along it.
+ * taps costs an addition and this.
  *
  * A byte x in the upper mantissa of 2^15 is 2^15 + x without a conversion. A pair of such is 2^16 + p; with W / 512 for a weight
  * the 2^16 add the whole number 128 W (64 W_0 for the middle), which is taken away once, at the end. V is below 2^15, so pairs of
  * it are exact.
  *
- * Bytes moved: each sample in and out once, and the rows that blocks share once more through the L2 cache. Operations of a sample:
- * two for each pair of taps of both passes, 26 at a radius of 6; to these come 2.5 permutes, 1.75 to pack, and what loads and
- * stores in shared memory take, 2 to 3. Floor: 33 operations at 128 a clock and multiprocessor.
- * Measured on an H200: 579 Gpix/s of one channel at sigma 2, 189 of RGB. */
+ * A thread walks down four columns of a strip and keeps the rows of its window in registers, by names that change from row to row
+ * and are the same again after `period` rows: so each row is loaded and made to floats once. V of eight rows lies in shared memory,
+ * in one of two places that take turns, and there each thread makes `wide` samples of some rows.
+ *
+ * Bytes moved: each sample in and out once, and the rows that strips share once more through the L2 cache. Operations of a sample:
+ * two for each pair of taps of both passes and two more, 26 at a radius of 6; to these come 2 for bytes to floats and for what is
+ * taken away, 1.25 to pack, 1 to load and store in shared memory. Floor: these 30 at 128 a clock and multiprocessor.
+ * Measured on an H200: 622 Gpix/s of one channel at sigma 2, 201 of RGB, with 36 operations a sample; with strips of 32 rows, or
+ * blocks of 256 threads, not more. Without the walk, with 43 operations: 579, 189. */
 #ifndef BLUR_TILE_CUH
 #define BLUR_TILE_CUH
 #include "blur.h"
 #include "window_rows.cuh"
 
-#define BLUR_TILE_THREADS 256
-#ifndef BLUR_TILE_BLOCKS
-#define BLUR_TILE_BLOCKS 3 /* on a multiprocessor */
-#endif
-/* Rows that a thread makes in the vertical pass, of four columns. */
+/* Rows that are made between two barriers, of four columns by a thread. */
 #define BLUR_DOWN_ROWS 8
 #define BLUR_DOWN_COLUMNS 4
+#define BLUR_TILE_THREADS 128
+#define BLUR_TILE_BLOCKS 4 /* on a multiprocessor */
+#define BLUR_TILE_STRIP 64 /* rows of a block, about */
 
 /* The same for all tiles of a launch; weights as floats, y in 512ths and x in 65536ths. Where the radius of a kernel is greater
  * than that of the blur, the weights between are 0. */
@@ -38,9 +42,6 @@ struct blur_tile_job {
 static inline float __fmaf_rz(float a, float b, float c) {
     return (float)floor((double)a * b + c);
 }
-static inline float __fadd_rz(float a, float b) {
-    return b == 1073741824.0f ? (float)(floor(((double)a + b) / 128) * 128) : (float)floor((double)a + b);
-}
 #endif
 
 /* 2^15 plus byte i of a word; `base` is 2^15. */
@@ -48,58 +49,60 @@ static __device__ __forceinline__ float blur_byte(uint32_t word, int i, uint32_t
     return __uint_as_float(__byte_perm(word, base, 0x7404u | (unsigned)i << 4));
 }
 
-/* The end of V, and of H: the sample in the lowest byte. */
+/* The end of V. */
 static __device__ __forceinline__ float blur_v(float sum, const blur_tile_job &job) {
     return __fadd_rn(sum, -job.bias_y);
 }
-static __device__ __forceinline__ uint32_t blur_sample(float sum) {
-    return __float_as_uint(__fadd_rz(sum, 1073741824.0f));
-}
+/* Four samples: bits 7 to 14 of the sums. */
 static __device__ __forceinline__ uint32_t blur_pack(float a, float b, float c, float d) {
-    return __byte_perm(__byte_perm(blur_sample(a), blur_sample(b), 0x0040), __byte_perm(blur_sample(c), blur_sample(d), 0x0040),
-                       0x5410);
+    const uint32_t even = __byte_perm(__float_as_uint(a), __float_as_uint(c), 0x5410);
+    const uint32_t odd = __byte_perm(__float_as_uint(b), __float_as_uint(d), 0x5410);
+    return __byte_perm(even >> 7, odd << 1, 0x7250);
 }
 
-/* V of BLUR_DOWN_ROWS rows of a column; rows[0] is the input row R above the first. */
-template <int R>
-static __device__ __forceinline__ void blur_down_column(const uint32_t (&rows)[BLUR_DOWN_ROWS + 2 * R], int column,
-                                                        const blur_tile_job &job, float (&v)[BLUR_DOWN_ROWS]) {
-    float f[BLUR_DOWN_ROWS + 2 * R];
-#pragma unroll
-    for (int i = 0; i < BLUR_DOWN_ROWS + 2 * R; i++) f[i] = blur_byte(rows[i], column, job.base);
-#pragma unroll
-    for (int i = 0; i < BLUR_DOWN_ROWS; i++) {
-        float sum = __fmaf_rz(job.y[0], f[i + R], job.start_y);
-#pragma unroll
-        for (int k = 1; k <= R; k++) sum = __fmaf_rz(job.y[k], __fadd_rn(f[i + R - k], f[i + R + k]), sum);
-        v[i] = blur_v(sum, job);
-    }
-}
-
-/* The shape of a block for radii up to R on C channels. WIDE: samples that a thread makes in the horizontal pass; 12 instead of 8
- * for three channels, so that lanes meet different banks. */
+/* The shape of a block for radii up to R on C channels. Two rows of a warp lie beside each other in the banks. */
 template <int R, int C> struct blur_shape {
-    static const int columns = 512, groups = columns / BLUR_DOWN_COLUMNS, rows = BLUR_TILE_THREADS / groups * BLUR_DOWN_ROWS;
-    static const int halo = (R * C + 3) / 4 * 4, wide = C == 3 ? 12 : 8, across = (columns - 2 * halo) / wide * wide;
+    static const int columns = BLUR_TILE_THREADS * BLUR_DOWN_COLUMNS, pitch = columns + 4,
+                     period = (2 * R + BLUR_DOWN_ROWS) / 8 * 8;
+    static const int halo = (R * C + 3) / 4 * 4, wide = 8, across = (columns - 2 * halo) / wide * wide;
     static const int along = across / wide, floats = wide + 2 * halo;
 };
 
-/* The vertical pass of a thread for the rows that it has loaded. */
+/* Rows of four columns, made to floats: row q of the strip's input in place q % period. */
+template <int R, int C> struct blur_ring { float row[blur_shape<R, C>::period][BLUR_DOWN_COLUMNS]; };
+
 template <int R, int C>
-static __device__ __forceinline__ void blur_down_tile(const blur_tile_job &job, const uint32_t (&in)[BLUR_DOWN_ROWS + 2 * R],
-                                                      float *v) {
-    float all[BLUR_DOWN_COLUMNS][BLUR_DOWN_ROWS];
+static __device__ __forceinline__ void blur_enter(blur_ring<R, C> &ring, int q, uint32_t word, const blur_tile_job &job) {
 #pragma unroll
-    for (int i = 0; i < BLUR_DOWN_COLUMNS; i++) blur_down_column<R>(in, i, job, all[i]);
+    for (int c = 0; c < BLUR_DOWN_COLUMNS; c++) ring.row[q % blur_shape<R, C>::period][c] = blur_byte(word, c, job.base);
+}
+
+/* V of rows FIRST ... FIRST + 7, modulo the period, to `v`; `in` are the last rows of their windows. */
+template <int R, int C, int FIRST>
+static __device__ __forceinline__ void blur_down_rows(const blur_tile_job &job, const uint32_t (&in)[BLUR_DOWN_ROWS],
+                                                      blur_ring<R, C> &ring, float *v) {
+    const int period = blur_shape<R, C>::period;
 #pragma unroll
-    for (int i = 0; i < BLUR_DOWN_ROWS; i++)
-        *(float4 *)(v + i * blur_shape<R, C>::columns) = make_float4(all[0][i], all[1][i], all[2][i], all[3][i]);
+    for (int i = 0; i < BLUR_DOWN_ROWS; i++) {
+        const int middle = FIRST + i + R + period;
+        float sum[BLUR_DOWN_COLUMNS];
+        blur_enter<R, C>(ring, FIRST + i + 2 * R, in[i], job);
+#pragma unroll
+        for (int c = 0; c < BLUR_DOWN_COLUMNS; c++) {
+            sum[c] = __fmaf_rz(job.y[0], ring.row[middle % period][c], job.start_y);
+#pragma unroll
+            for (int k = 1; k <= R; k++)
+                sum[c] =
+                    __fmaf_rz(job.y[k], __fadd_rn(ring.row[(middle - k) % period][c], ring.row[(middle + k) % period][c]), sum[c]);
+            sum[c] = blur_v(sum[c], job);
+        }
+        *(float4 *)(v + i * blur_shape<R, C>::pitch) = make_float4(sum[0], sum[1], sum[2], sum[3]);
+    }
 }
 
 /* The horizontal pass: `wide` samples of a row from v on, where the halo before the first of them begins. */
 template <int R, int C>
-static __device__ __forceinline__ void blur_along_tile(const blur_tile_job &job, const float *v,
-                                                       uint32_t (&out)[blur_shape<R, C>::wide / 4]) {
+static __device__ __forceinline__ void blur_along_tile(const blur_tile_job &job, const float *v, uint32_t (&out)[2]) {
     typedef blur_shape<R, C> S;
     float f[S::floats], sum[S::wide];
 #pragma unroll
@@ -118,32 +121,134 @@ static __device__ __forceinline__ void blur_along_tile(const blur_tile_job &job,
     for (int i = 0; i < S::wide; i += 4) out[i / 4] = blur_pack(sum[i], sum[i + 1], sum[i + 2], sum[i + 3]);
 }
 
-/* N words to a row, of which `left` samples may be written. */
-template <int N> static __device__ __forceinline__ void blur_put(uint8_t *to, int64_t left, const uint32_t (&words)[N]) {
-    if (left >= 4 * N) {
-        if constexpr (N == 2)
-            *(uint2 *)to = make_uint2(words[0], words[1]);
-        else
-#pragma unroll
-            for (int i = 0; i < N; i++) ((uint32_t *)to)[i] = words[i];
+/* Eight samples to a row, of which `left` may be written. */
+static __device__ __forceinline__ void blur_put(uint8_t *to, int64_t left, const uint32_t (&words)[2]) {
+    if (left >= 8) {
+        *(uint2 *)to = make_uint2(words[0], words[1]);
         return;
     }
-#pragma unroll
-    for (int i = 0; i < 4 * N; i++)
-        if (i < left) to[i] = (uint8_t)(words[i / 4] >> i % 4 * 8);
+    uint64_t all = (uint64_t)words[1] << 32 | words[0];
+#pragma unroll 1
+    for (int i = 0; i < (int)left; i++, all >>= 8) to[i] = (uint8_t)all;
 }
 
-/* The horizontal pass of a thread: as many of `rows` rows as it has, each BLUR_TILE_THREADS / along rows from the one before. */
+/* Where a block is. */
+struct blur_place {
+    int64_t x0, y0; /* of the first result: in samples of a row, and rows */
+    int rows;       /* of results */
+    bool copies;
+    window_columns<BLUR_DOWN_COLUMNS> columns; /* of the thread in the vertical pass */
+};
+
 template <int R, int C>
-static __device__ __forceinline__ void blur_along_rows(const blur_tile_job &job, const float *v, uint8_t *out, int64_t left,
-                                                       int64_t stride, int rows) {
+static __device__ __forceinline__ blur_place blur_find_place(const imgpipe_tile &tile, const blur_tile_job &job) {
     typedef blur_shape<R, C> S;
-    const int each = BLUR_TILE_THREADS / S::along;
+    blur_place place = {(int64_t)blockIdx.x * S::across, tile.out_rect.y0 + (int64_t)blockIdx.y * job.strip};
+    place.rows = (int)min((int64_t)job.strip, tile.out_rect.y1 - place.y0);
+    place.copies = window_copies(job.image, place.x0 - S::halo, S::columns);
+    const int64_t first = place.x0 - S::halo + (int)threadIdx.x * BLUR_DOWN_COLUMNS;
+    place.columns = window_find_columns<BLUR_DOWN_COLUMNS>(job.image, first, S::halo, place.copies);
+    return place;
+}
+
+/* What a thread needs again and again. Rows are counted from the strip's first row of results, those of the input from R above. */
+struct blur_strip {
+    window_range in; /* at the thread's columns */
+    uint8_t *out;    /* row 0 of the results that the thread makes in the horizontal pass */
+    int rows;        /* of results */
+    int left;        /* samples of a row that the thread may write, 0: none */
+    bool whole;      /* the lanes of the warp write whole groups or nothing */
+    bool edges;      /* there are columns to be copied */
+};
+
+/* Rows q ... q + N - 1 of the input, where they lie beside the image or are not there, because no result needs them. It finds
+ * the place again, so that the walk has more registers. */
+template <int R, int C, int N>
+static __device__ __noinline__ void blur_load_far(const imgpipe_tile &tile, const blur_tile_job &job, int q, uint32_t *in) {
+    const blur_place place = blur_find_place<R, C>(tile, job);
+    window_rows_far<BLUR_DOWN_COLUMNS, N>(tile, job.image, place.columns, (int)(place.y0 - tile.in_rect.y0) - R + q, R - job.ry - q,
+                                          place.rows + R + job.ry - q, in);
+}
+
+template <int R, int C, int N>
+static __device__ __forceinline__ void blur_load(const imgpipe_tile &tile, const blur_tile_job &job, const blur_strip &strip, int q,
+                                                 uint32_t (&in)[N]) {
+    if (q >= strip.in.from && q + N <= strip.in.to) {
+        const uint8_t *row = strip.in.at + q * tile.in_stride;
+#pragma unroll
+        for (int k = 0; k < N; k++) in[k] = *(const uint32_t *)(row + k * tile.in_stride);
+        return;
+    }
+    uint32_t far[N];
+    blur_load_far<R, C, N>(tile, job, q, far);
+#pragma unroll
+    for (int k = 0; k < N; k++) in[k] = far[k];
+}
+
+template <int R, int C>
+static __device__ __noinline__ void blur_copy_edges(const imgpipe_tile &tile, const blur_tile_job &job, float *v) {
+    typedef blur_shape<R, C> S;
+    const blur_place place = blur_find_place<R, C>(tile, job);
+    const window_edges edges = window_find_edges(job.image, place.x0 - S::halo, S::columns, S::halo, place.copies);
+    window_copy_edges(job.image, place.x0 - S::halo, edges, BLUR_DOWN_ROWS, job.outside,
+                      [&](int i, int k) -> float & { return v[i * S::pitch + k]; });
+}
+
+template <int R, int C>
+static __device__ __forceinline__ void blur_find_strip(const imgpipe_tile &tile, const blur_tile_job &job, const blur_place &place,
+                                                       int group, int first, blur_strip &strip) {
+    typedef blur_shape<R, C> S;
+    const window_edges edges = window_find_edges(job.image, place.x0 - S::halo, S::columns, S::halo, place.copies);
+    const int64_t x = place.x0 + group * S::wide;
+    strip.rows = place.rows;
+    strip.in = window_find_range(tile, job.image, (int)(place.y0 - tile.in_rect.y0) - R, R - job.ry, place.rows + R + job.ry);
+    /* What calls functions is decided for whole warps: uniform registers that a function takes are not saved for lanes beside. */
+    if (__any_sync(0xffffffffu, place.columns.needed && !place.columns.inside)) strip.in.to = strip.in.from;
+    strip.in.at += place.columns.inside ? place.columns.first : 0;
+    strip.out = tile_out<uint8_t>(tile, place.y0 + first) + x;
+    strip.left = group < S::along ? (int)max(min(job.samples - x, (int64_t)S::wide), (int64_t)0) : 0;
+    strip.whole = __all_sync(0xffffffffu, strip.left == 0 || strip.left == S::wide);
+    strip.edges = edges.left + edges.right > 0;
+}
+
+/* The horizontal pass of a thread where not all eight rows, or not all of a group, are to be written. */
+template <int R, int C>
+static __device__ __noinline__ void blur_along_some(const blur_tile_job &job, const float *v, uint8_t *out, int64_t stride,
+                                                    int left, int rows) {
 #pragma unroll 1
-    for (int i = 0; i < rows; i += each, v += each * S::columns, out += each * stride) {
-        uint32_t words[S::wide / 4];
+    for (int i = 0; i < rows && i < BLUR_DOWN_ROWS; i += 2, v += 2 * blur_shape<R, C>::pitch, out += 2 * stride) {
+        uint32_t words[2];
         blur_along_tile<R, C>(job, v, words);
         blur_put(out, left, words);
+    }
+}
+
+/* Eight rows from row y on: FIRST is y modulo the period. */
+template <int R, int C, int FIRST>
+static __device__ __forceinline__ void blur_eight_rows(const imgpipe_tile &tile, const blur_tile_job &job, const blur_strip &strip,
+                                                       int y, float *down, const float *along, int first,
+                                                       uint32_t (&in)[BLUR_DOWN_ROWS], blur_ring<R, C> &ring) {
+    typedef blur_shape<R, C> S;
+    blur_down_rows<R, C, FIRST>(job, in, ring, down + (int)threadIdx.x * BLUR_DOWN_COLUMNS);
+    /* The next rows, under way during the horizontal pass. */
+    if (y + BLUR_DOWN_ROWS < strip.rows) blur_load<R, C, BLUR_DOWN_ROWS>(tile, job, strip, y + BLUR_DOWN_ROWS + 2 * R, in);
+    /* The rows before lie in the other place, which nobody reads any more once all have come here. */
+    __syncthreads();
+    if (strip.edges) {
+        blur_copy_edges<R, C>(tile, job, down);
+        __syncthreads();
+    }
+    uint8_t *out = strip.out + y * tile.out_stride;
+    if (strip.whole && y + BLUR_DOWN_ROWS <= strip.rows) {
+        if (strip.left == 0) return;
+#pragma unroll
+        for (int i = 0; i < BLUR_DOWN_ROWS; i += 2) {
+            uint32_t words[2];
+            blur_along_tile<R, C>(job, along + i * S::pitch, words);
+            *(uint2 *)(out + i * tile.out_stride) = make_uint2(words[0], words[1]);
+        }
+    } else {
+        blur_along_some<R, C>(job, along, out, tile.out_stride, strip.left, strip.left > 0 ? strip.rows - y - first : 0);
     }
 }
 
@@ -151,52 +256,39 @@ template <int R, int C>
 static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_TILE_BLOCKS)
     blur_tile(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct blur_tile_job job) {
     typedef blur_shape<R, C> S;
-    const int N = BLUR_DOWN_ROWS + 2 * R;
     extern __shared__ float4 blur_shared[];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    const int64_t y0 = tile.out_rect.y0 + (int64_t)blockIdx.y * job.strip, x0 = (int64_t)blockIdx.x * S::across;
-    /* Rows are counted from the strip's first. */
-    const int all = (int)min((int64_t)job.strip, tile.out_rect.y1 - y0);
-    if (all <= 0) return;
-    const int column = (int)threadIdx.x % S::groups * BLUR_DOWN_COLUMNS, row = (int)threadIdx.x / S::groups * BLUR_DOWN_ROWS;
-    const int group = (int)threadIdx.x % S::along, first = (int)threadIdx.x / S::along, each = BLUR_TILE_THREADS / S::along;
-    const int64_t x = x0 + group * S::wide;
-    const bool copies = window_copies(job.image, x0 - S::halo, S::columns);
-    const window_columns<BLUR_DOWN_COLUMNS> columns =
-        window_find_columns<BLUR_DOWN_COLUMNS>(job.image, x0 - S::halo + column, S::halo, copies);
-    const window_edges edges = window_find_edges(job.image, x0 - S::halo, S::columns, S::halo, copies);
-    const window_bounds bounds = window_find_bounds(tile, job.image);
-    const int above = (int)(y0 - tile.in_rect.y0) + row - R;
+    const int lane = (int)threadIdx.x % 32, group = (int)threadIdx.x / 32 * 16 + lane / 8 * 4 + lane % 4, first = lane / 4 % 2;
+    const blur_place place = blur_find_place<R, C>(tile, job);
+    if (place.rows <= 0) return;
+    blur_strip strip;
+    blur_find_strip<R, C>(tile, job, place, group, first, strip);
+    uint32_t before[2 * R], in[BLUR_DOWN_ROWS];
+    blur_ring<R, C> ring;
+    blur_load<R, C, 2 * R>(tile, job, strip, 0, before);
+    blur_load<R, C, BLUR_DOWN_ROWS>(tile, job, strip, 2 * R, in);
+#pragma unroll
+    for (int q = 0; q < 2 * R; q++) blur_enter<R, C>(ring, q, before[q], job);
     float *v = (float *)blur_shared;
-    uint8_t *out = tile_out<uint8_t>(tile, y0 + first) + x;
-    for (int y = 0; y < all; y += S::rows, v = (float *)blur_shared + (y & S::rows) * S::columns) {
-        uint32_t in[N];
-        window_rows<BLUR_DOWN_COLUMNS, N>(tile, job.image, bounds, columns, above + y, R - job.ry,
-                                          min(BLUR_DOWN_ROWS, all - y - row) + R + job.ry, in);
-        blur_down_tile<R, C>(job, in, v + row * S::columns + column);
-        /* The rows before lie in the other half, which nobody reads any more once all have come here. */
-        __syncthreads();
-        if (edges.left + edges.right > 0) {
-            window_copy_edges(job.image, x0 - S::halo, edges, S::rows, job.outside,
-                              [&](int i, int k) -> float & { return v[i * S::columns + k]; });
-            __syncthreads();
-        }
-        if (first < each && x < job.samples)
-            blur_along_rows<R, C>(job, v + first * S::columns + group * S::wide, out, job.samples - x, tile.out_stride,
-                                  min(S::rows, all - y) - first);
-        out += S::rows * tile.out_stride;
+    const float *along = v + first * S::pitch + group * S::wide;
+#pragma unroll 1
+    for (int y = 0; y < strip.rows; y += S::period) {
+        const int turn = S::period == 8 ? (y & 8) * S::pitch : 0;
+        blur_eight_rows<R, C, 0>(tile, job, strip, y, v + turn, along + turn, first, in, ring);
+        if (S::period == 8 || y + 8 >= strip.rows) continue;
+        blur_eight_rows<R, C, 8>(tile, job, strip, y + 8, v + 8 * S::pitch, along + 8 * S::pitch, first, in, ring);
     }
 }
 
 template <int R, int C> static int blur_tile_launch(blur_tile_job job, const imgpipe_tile *tiles, int count, cudaStream_t stream) {
     typedef blur_shape<R, C> S;
-    const int shared = 2 * S::rows * S::columns * (int)sizeof(float);
+    const int shared = 2 * BLUR_DOWN_ROWS * S::pitch * (int)sizeof(float);
     const int64_t columns = (job.samples + S::across - 1) / S::across, places = BLUR_TILE_BLOCKS * tile_multiprocessors();
     cudaError_t failed = cudaFuncSetAttribute(blur_tile<R, C>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (failed != cudaSuccess) return (int)failed;
     return tile_each(tiles, count, [&](const struct tile_jobs &jobs, int n) {
         const int64_t rows = tile_rows(jobs.tile, n);
-        job.strip = tile_strip(rows, columns * n, places, 64, S::rows);
+        job.strip = tile_strip(rows, columns * n, places, BLUR_TILE_STRIP, S::period);
         dim3 grid((unsigned)columns, (unsigned)((rows + job.strip - 1) / job.strip), (unsigned)n);
         blur_tile<R, C><<<grid, BLUR_TILE_THREADS, shared, stream>>>(jobs, job);
     });

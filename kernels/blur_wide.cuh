@@ -8,7 +8,8 @@
 #define BLUR_WIDE_CUH
 #include "blur_tile.cuh"
 
-#define BLUR_WIDE_COLUMNS (BLUR_TILE_THREADS * BLUR_DOWN_COLUMNS)
+#define BLUR_WIDE_COLUMNS (BLUR_WIDE_THREADS * BLUR_DOWN_COLUMNS)
+#define BLUR_WIDE_THREADS 256
 #define BLUR_WIDE_ROWS BLUR_DOWN_ROWS
 #define BLUR_WIDE_BLOCKS 2 /* on a multiprocessor */
 #define BLUR_WIDE_OWN 8    /* pixels of a thread in the horizontal pass */
@@ -108,13 +109,6 @@ static __device__ __forceinline__ void blur_down_wide(const imgpipe_tile &tile, 
     for (; base < job.ry; base += R) blur_down_pairs<STRAIGHT, false>(tile, job, columns, rows, base, w, sum);
 }
 
-/* Four samples: bits 7 to 14 of the sums. */
-static __device__ __forceinline__ uint32_t blur_pack_bits(float a, float b, float c, float d) {
-    const uint32_t even = __byte_perm(__float_as_uint(a), __float_as_uint(c), 0x5410);
-    const uint32_t odd = __byte_perm(__float_as_uint(b), __float_as_uint(d), 0x5410);
-    return __byte_perm(even >> 7, odd << 1, 0x7250);
-}
-
 static __device__ __forceinline__ void blur_four(const float *v, float *f) {
     float4 four = *(const float4 *)v;
     f[0] = four.x, f[1] = four.y, f[2] = four.z, f[3] = four.w;
@@ -189,7 +183,7 @@ static __device__ __forceinline__ void blur_along_planes(const imgpipe_tile &til
     for (int row = lane / 4 % 2; row < made; row += 2) {
         float sum[BLUR_WIDE_OWN];
         blur_along_wide(job, v + row * P::row + channel * P::plane + job.halo / C + x, sum);
-        const uint32_t out[2] = {blur_pack_bits(sum[0], sum[1], sum[2], sum[3]), blur_pack_bits(sum[4], sum[5], sum[6], sum[7])};
+        const uint32_t out[2] = {blur_pack(sum[0], sum[1], sum[2], sum[3]), blur_pack(sum[4], sum[5], sum[6], sum[7])};
         if (C == 1)
             blur_put(tile_out<uint8_t>(tile, y + row) + x0 + x, job.samples - x0 - x, out);
         else
@@ -201,7 +195,7 @@ static __device__ __forceinline__ void blur_along_planes(const imgpipe_tile &til
 
 static __device__ __forceinline__ void blur_store_staging(const imgpipe_tile &tile, const blur_tile_job &job,
                                                           const uint8_t *staging, int64_t x0, int64_t y, int made) {
-    for (int i = (int)threadIdx.x; i < made * (job.across / 8); i += BLUR_TILE_THREADS) {
+    for (int i = (int)threadIdx.x; i < made * (job.across / 8); i += BLUR_WIDE_THREADS) {
         const int row = i / (job.across / 8), s = i % (job.across / 8) * 8;
         if (x0 + s >= job.samples) continue;
         const uint2 two = *(const uint2 *)(staging + row * BLUR_WIDE_COLUMNS + s);
@@ -211,7 +205,7 @@ static __device__ __forceinline__ void blur_store_staging(const imgpipe_tile &ti
 }
 
 template <int C>
-static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_WIDE_BLOCKS)
+static __global__ void __launch_bounds__(BLUR_WIDE_THREADS, BLUR_WIDE_BLOCKS)
     blur_wide(const __grid_constant__ struct tile_jobs jobs, const __grid_constant__ struct blur_tile_job job) {
     typedef blur_planes<C> P;
     extern __shared__ float4 blur_shared[];
@@ -253,7 +247,7 @@ template <int C> static int blur_wide_launch(blur_tile_job job, const imgpipe_ti
         const int64_t rows = tile_rows(jobs.tile, n);
         job.strip = tile_strip(rows, columns * n, places, 256, BLUR_WIDE_ROWS);
         dim3 grid((unsigned)columns, (unsigned)((rows + job.strip - 1) / job.strip), (unsigned)n);
-        blur_wide<C><<<grid, BLUR_TILE_THREADS, shared, stream>>>(jobs, job);
+        blur_wide<C><<<grid, BLUR_WIDE_THREADS, shared, stream>>>(jobs, job);
     });
 }
 

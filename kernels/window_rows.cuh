@@ -70,6 +70,24 @@ static __device__ __forceinline__ bool window_straight(const imgpipe_tile &tile,
     return row >= bounds.top && row + count <= bounds.bottom && slot + count <= (int)tile.in_ring;
 }
 
+/* Rows of a strip that can be loaded as they are: from ... to - 1, and where row 0 would lie. */
+struct window_range {
+    const uint8_t *at;
+    int from, to;
+};
+/* For rows first ... last - 1 that a strip needs, counted from `above`, which is counted from the first of the tile's input. */
+static __device__ __forceinline__ window_range window_find_range(const imgpipe_tile &tile, const window_image &image, int above,
+                                                                 int first, int last) {
+    const window_bounds bounds = window_find_bounds(tile, image);
+    window_range range;
+    range.from = max(first, bounds.top - above);
+    int slot = (int)tile.in_slot + above + range.from;
+    if (slot >= (int)tile.in_ring) slot -= (int)tile.in_ring;
+    range.to = min(min(last, bounds.bottom - above), range.from + (int)tile.in_ring - slot);
+    range.at = (const uint8_t *)tile.in + (slot - range.from) * tile.in_stride;
+    return range;
+}
+
 /* Rows row + from ... row + count - 1, and zeros for the others of R. */
 template <int N, int R>
 static __device__ __noinline__ void window_rows_far(const imgpipe_tile &tile, const window_image &image,
@@ -80,30 +98,6 @@ static __device__ __noinline__ void window_rows_far(const imgpipe_tile &tile, co
         rows[k] = typename window_vector<N>::type();
         if (k >= from && k < count) rows[k] = window_row_far<N>(tile, image, columns, tile.in_rect.y0 + row + k);
     }
-}
-
-template <int N, int R>
-static __device__ __forceinline__ void window_rows(const imgpipe_tile &tile, const window_image &image, window_bounds bounds,
-                                                   const window_columns<N> &columns, int row, int from, int count,
-                                                   typename window_vector<N>::type (&rows)[R]) {
-    typedef typename window_vector<N>::type V;
-    const uint8_t *at;
-    if (window_straight(tile, bounds, row + from, count - from, &at) && (columns.inside || !columns.needed)) {
-        at += columns.needed ? columns.first : 0;
-        if (from == 0 && count == R) {
-#pragma unroll
-            for (int k = 0; k < R; k++) rows[k] = *(const V *)(at + k * tile.in_stride);
-        } else {
-            at -= from * tile.in_stride;
-#pragma unroll
-            for (int k = 0; k < R; k++) rows[k] = k >= from && k < count ? *(const V *)(at + k * tile.in_stride) : V();
-        }
-        return;
-    }
-    V far[R];
-    window_rows_far<N, R>(tile, image, columns, row, from, count, far);
-#pragma unroll
-    for (int k = 0; k < R; k++) rows[k] = far[k];
 }
 
 /* Which of the columns from `origin` on are copied: 0 ... left - 1, and right_from ... right_from + right - 1. */
