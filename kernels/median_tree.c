@@ -1,10 +1,10 @@
 /* Medians of 11 x 11 to 15 x 15 samples by the networks of median_tree.h, whose maker explains them, over vectors of tiles.
  *
  * Minima and maxima a result: 275 for 11 x 11, 418 for 13 x 13, 515 for 15 x 15. Floor by them on a processor that makes 7.4 G of
- * 512 bits a second, u8 15 x 15: 0.92 Gsamples/s. Measured there, one thread, 24 Mpix, gray8 15 x 15: 509 Mpix/s of a photograph
- * and 502 of noise, 11.7 and 17 times OpenCV 4.6 in the same run on a busy machine; RGB8 with blocks of 128 lanes 144 and 140, 10.5
- * and 14.8 times. Before that histograms (median_count.h) did it. The cores, with 300 stores of 64 bytes a vector of tiles, two
- * clocks each, are what is far from the floor. */
+ * 512 bits a second, u8 15 x 15: 0.92 Gsamples/s. Measured there, one thread, 24 Mpix, 15 x 15: gray8 509 Mpix/s of a photograph
+ * and 502 of noise, RGB8 156 and 130: 11.7, 17, 12.4 and 15 times OpenCV 4.6 in the same run on a busy machine. Before that
+ * histograms (median_count.h) did it. The cores, with 300 stores of 64 bytes a vector of tiles, two clocks each, are what is far
+ * from the floor. */
 #include "median.h"
 #include "median_tree.h"
 
