@@ -33,7 +33,8 @@ int main(void) {
 
     /* Once: everything that takes time or memory. */
     options.device = "cpu"; /* for images in host memory */
-    if (imgpipe_context_new(&options, &context, &error)) return fail(&error);
+    if (imgpipe_context_new(&options, &context, &error))
+        return fail(&error);
     if (imgpipe_chain_parse("blur=3:border=mirror", &chain, &error))
         return fail(&error);
     in.info.width = WIDTH;
@@ -59,7 +60,8 @@ int main(void) {
         grab(buffer, frame);
         if (imgpipe_plan_set_number(plan, 0, "sigma", sigma, &error))
             return fail(&error);
-        if (imgpipe_plan_run(plan, &in, &out, &error)) return fail(&error);
+        if (imgpipe_plan_run(plan, &in, &out, &error))
+            return fail(&error);
         const uint8_t *row = blurred + HEIGHT / 2 * STRIDE;
         printf("frame %d: %d at the edge, %d in the middle\n", frame,
                row[frame * 64 * 4], row[(frame * 64 + 32) * 4]);

@@ -23,7 +23,7 @@ SIGNS = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~":
 def literal(text):
     """Text that is shown, and can be copied, sign by sign; in one line or several."""
     text = re.sub(r"[\\\-'`^~]", lambda sign: SIGNS[sign[0]], text)
-    return re.sub(r"^\.", r"\\\&.", text, flags=re.M)
+    return re.sub(r"^\.", r"\\&.", text, flags=re.M)
 
 
 def prose(text):

@@ -2,12 +2,12 @@
  * the least one, each channel by itself. */
 #include <imgpipe.h>
 
-struct options { /* one member for each parameter, of the type's C type */
+struct options { /* a member for each parameter, of its type's C type */
     int64_t size;
     int border;
 };
 
-static const char *const borders[] = { /* in the order of imgpipe_border */
+static const char *const borders[] = { /* in imgpipe_border's order */
     "clamp", "reflect", "mirror", "wrap", NULL};
 
 /* Name, place, type, default, least, greatest, choices, help. */
@@ -22,10 +22,11 @@ static int64_t radius_of(const imgpipe_stage *stage) {
     return ((const struct options *)stage->options)->size / 2;
 }
 
-/* For output row i the window's rows are in[i] ... in[i + 2 radius]. Each
- * is a pointer to column 0, and what lies beyond the edges is filled in,
- * so that there is no border here. A row is width times channels samples,
- * and the next sample of the same channel is `step` further on. */
+/* For output row i the window's rows are in[i] ... in[i + 2 radius].
+ * Each is a pointer to column 0, and what lies beyond the edges is
+ * filled in, so that there is no border here. A row is width times
+ * channels samples, and the next sample of the same channel is `step`
+ * further on. */
 #define SPREAD(name, type)                                              \
     static void name(const imgpipe_stage *stage,                        \
                      const imgpipe_rows *rows) {                        \
@@ -56,7 +57,7 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     static const imgpipe_rows_function functions[] = { /* imgpipe_type */
         spread_u8, spread_u16, spread_f32};
     const struct options *options = stage->options;
-    (void)error; /* for imgpipe_stage_fail(), where values make no sense */
+    (void)error; /* for imgpipe_stage_fail(), if values make no sense */
     stage->border = (imgpipe_border)options->border;
     stage->rows = functions[stage->in.format.type];
     return IMGPIPE_OK;

@@ -278,11 +278,11 @@ void imgpipe_plan_free(imgpipe_plan **plan) {
 
 static imgpipe_status set(imgpipe_plan *plan, int stage, const char *name, const char *text, imgpipe_error *error) {
     if (!plan || !name || !text)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_plan_set: a plan, a parameter and a value are needed");
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "plan: a plan, a parameter and a value are needed");
     const struct imgpipe_chain *chain = &plan->now->chain;
     if (stage < 0 || stage >= chain->count)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT,
-                         "imgpipe_plan_set: the chain has no stage %d; they are counted from 0 to %d", stage, chain->count - 1);
+                         "plan: the chain has no stage %d; they are counted from 0 to %d", stage, chain->count - 1);
     const imgpipe_filter *filter = chain->stages[stage].filter;
     for (int i = 0; i < filter->param_count; i++) {
         struct change change = {stage, &filter->params[i], text};
@@ -291,8 +291,10 @@ static imgpipe_status set(imgpipe_plan *plan, int stage, const char *name, const
         if (!failed) plan->targets[stage] = (struct count_target){0}; /* the counters may be others now */
         return failed;
     }
-    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_plan_set: %s has no parameter '%.40s'; see imgpipe_filter.params",
-                     filter->name, name);
+    char has[300] = ""; /* parameters change without allocation, so the parser cannot be asked for its words */
+    for (int i = 0; i < filter->param_count; i++) text_append(has, sizeof has, "%s%s", i ? ", " : "", filter->params[i].name);
+    return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: '%.40s' is no parameter of it; it has %s", filter->name, name,
+                     has[0] ? has : "none");
 }
 
 imgpipe_status imgpipe_plan_set_text(imgpipe_plan *plan, int stage, const char *name, const char *text, imgpipe_error *error) {

@@ -15,7 +15,8 @@ imgpipe_status imgpipe_plan_histogram(const imgpipe_plan *plan, int stage, imgpi
     const struct hist_data *data = find(plan, stage, error);
     if (!data) return IMGPIPE_ERROR_ARGUMENT;
     if (!histogram || histogram->struct_size != sizeof *histogram)
-        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_histogram: struct_size is not that of this library");
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_histogram: struct_size is not that of this library; set "
+                                                       "it to sizeof(imgpipe_histogram)");
     *histogram = hist_describe(data);
     return IMGPIPE_OK;
 }

@@ -31,9 +31,11 @@ def blocks(text):
 
 def formatted(path, text):
     """Each formatter that is here takes the page without a word, and shows the programs in it as they are."""
-    commands = {"mandoc": ["mandoc", "-Tlint", "-Wwarning"], "groff": ["groff", "-man", "-ww", "-Tutf8", "-P-cbou"],
+    commands = {"mandoc": ["mandoc", "-Tlint", "-Wwarning"], "groff": ["groff", "-man", "-ww", "-Tutf8", "-P-cbou", "-rLL=78n"],
                 "man": ["man", "--warnings", "-l"]}
     name = os.path.basename(path)
+    long_tags = [tag for tag in re.findall(r"^\.T[PQ]\n(.*)", text, re.M) if len(plain(tag)) > 64]
+    check(not long_tags, f"the tags of {name} fit into a line {long_tags[:3]}")
     for program, command in commands.items():
         if not shutil.which(program):
             print(f"skip {program}: it is not there")
@@ -45,6 +47,8 @@ def formatted(path, text):
             shown = {line.strip() for line in done.stdout.splitlines()}
             lost = [line for block in blocks(text) for line in block.splitlines() if line.strip() not in shown]
             check(not lost, f"{program} shows the examples of {name} as they are {lost[:3]}")
+            odd = [line for line in done.stdout.splitlines() if len(line) > 80 or "\\&" in line]
+            check(not odd, f"{program} keeps {name} within 80 columns, without escapes {odd[:3]}")
 
 
 def complete(command, texts):

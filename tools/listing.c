@@ -63,14 +63,14 @@ static bool has_range(const imgpipe_param *param) {
 
 /* "an odd number from 1 to 255; default 3" */
 static void describe_param(const imgpipe_param *param, char *buf, size_t size) {
-    static const char *const nouns[] = {"a whole number", "an odd number", "a number", "in sample units, or 50%",
-                                        "yes or no",      "one of",        "text"};
+    static const char *const nouns[] = {"a whole number", "an odd number", "a number", "a number", "yes or no", "one of", "text"};
     snprintf(buf, size, "%s", nouns[param->type]);
 #define ADD(...) snprintf(buf + strlen(buf), size - strlen(buf), __VA_ARGS__)
     if (has_range(param)) {
         if (is_bound(param->min)) ADD(is_bound(param->max) ? " from %.10g" : ", at least %.10g", param->min);
         if (is_bound(param->max)) ADD(is_bound(param->min) ? " to %.10g" : ", at most %.10g", param->max);
     }
+    if (param->type == IMGPIPE_PARAM_SAMPLE) ADD(" in sample units, or per cent like 50%%");
     for (int i = 0; param->type == IMGPIPE_PARAM_CHOICE && param->choices[i]; i++) ADD("%s %s", i ? "," : "", param->choices[i]);
     if (param->initial) ADD("; default %s", param->initial);
 #undef ADD
