@@ -6,7 +6,8 @@
  *
  * Conventions. Functions that can fail return an `imgpipe_status` and fill the caller's `imgpipe_error` (which
  * may be NULL). Structs whose first member is `struct_size` must have it set by the caller, best by the
- * `_default()` function of the struct. Nothing here prints, exits, or keeps state outside the objects. */
+ * `_default()` function of the struct; where there is none (imgpipe_histogram, and what a filter says of itself), it is sizeof the
+ * struct. Nothing here prints, exits, or keeps state outside the objects. */
 #ifndef IMGPIPE_H
 #define IMGPIPE_H
 
@@ -21,7 +22,8 @@ extern "C" {
 
 /* The version of this header, as MAJOR.MINOR.PATCH. */
 #define IMGPIPE_VERSION "0.1.0"
-/* Raised whenever the layout or meaning of imgpipe_filter, imgpipe_stage, imgpipe_rows or imgpipe_tile changes. */
+/* Raised whenever the layout or meaning of imgpipe_filter, imgpipe_stage, imgpipe_rows, imgpipe_tile or imgpipe_plugin_info
+ * changes, or that of the functions for use inside a filter. */
 #define IMGPIPE_ABI 2
 
 #if defined(__GNUC__)
@@ -282,9 +284,10 @@ typedef enum imgpipe_overwrite {
 } imgpipe_overwrite;
 
 /* A histogram as numbers: for each channel `bins` 64-bit counters, then three for samples below min, above max, and NaN. Counter i
- * of channel c is at c * (bins + 3) + i. */
+ * of channel c is at c * (bins + 3) + i. What is counted are the samples of the format, as chains see them: 12 bits in u16 with a
+ * layout whose `white` is 4095 give 65536 bins, most of them empty, or with `hist=bins=4096` one for each value. */
 typedef struct imgpipe_histogram {
-    size_t struct_size; /* sizeof(imgpipe_histogram) */
+    size_t struct_size; /* sizeof(imgpipe_histogram); set it before imgpipe_plan_histogram(), there is no _default() */
     imgpipe_info image; /* what is counted */
     int channels;       /* how many channels are counted */
     int64_t bins;       /* of each channel, all of one width */
@@ -447,7 +450,8 @@ typedef struct imgpipe_prepare_options {
     int depth;      /* as in imgpipe_run_options */
     bool no_output; /* only the counts of `hist` are wanted */
     /* Bytes kept beyond what the chain needs as it stands, both for stages and for rows, for parameters that are to change: a
-     * median that grows, a threshold that becomes a table. The default is 1 MiB. */
+     * median that grows, a threshold that becomes a table. The default is 1 MiB. How much a change needs is not told beforehand:
+     * where the largest values are known, prepare the chain with them, and then set smaller ones. */
     size_t reserve;
     /* Device memory that enqueued runs use, aligned to 256 bytes, of at least imgpipe_prepare_scratch() bytes; it is the caller's
      * and may be shared by plans whose runs follow each other on one stream. NULL: the plan takes its own. */
@@ -482,8 +486,9 @@ IMGPIPE_API imgpipe_status imgpipe_plan_output(imgpipe_plan *plan, int64_t width
 IMGPIPE_API imgpipe_status imgpipe_plan_run(imgpipe_plan *plan, const imgpipe_image *in, const imgpipe_image *out,
                                             imgpipe_error *error);
 
-/* Changes a parameter of a stage (counted from 0 in the order of the chain) for the runs to come, without allocation. Text is what
- * could stand in a chain ("50%", "clamp", "1 2 1;2 4 2;1 2 1"); it is copied. A value that is not valid gives
+/* Changes a parameter of a stage (counted from 0 in the order of the chain; -1 is none) for the runs to come, without allocation.
+ * Text is what could stand in a chain ("50%", "clamp", "yes", "1 2 1;2 4 2;1 2 1"), whatever the parameter's type; it is copied.
+ * _int and _number stand for the text of the number, and fit every type that this fits. A value that is not valid gives
  * IMGPIPE_ERROR_ARGUMENT, one that needs more than was prepared (see `reserve`) IMGPIPE_ERROR_MEMORY; the plan then stays as it
  * was. What a `hist` stage counts to is forgotten with a change of its parameters, as the counters may be others. */
 IMGPIPE_API imgpipe_status imgpipe_plan_set_int(imgpipe_plan *plan, int stage, const char *name, int64_t value,
@@ -648,7 +653,11 @@ struct imgpipe_param {
     size_t offset;              /* of the member in the options struct */
     imgpipe_param_type type;    /* and so the member's C type */
     const char *initial;        /* the default as the user would write it, or NULL */
-    double min, max;            /* inclusive range of numbers; of SAMPLE in sample units of the widest type */
+    /* Inclusive range of INT, ODD, NUMBER and SAMPLE; -INFINITY and INFINITY are no limit, 0 and 0 allow nothing but 0. INT and ODD
+     * never leave the range of +-9e15. A SAMPLE in sample units is compared as it was written, whatever the type of the image, one
+     * in per cent as that share of 65535: 0 and 65535 let pass what is right for some image, and setup() looks at the rest. For
+     * other types write 0, 0. */
+    double min, max;
     const char *const *choices; /* CHOICE: names, ended by NULL */
     const char *help;           /* one line */
 };
@@ -670,7 +679,15 @@ typedef struct imgpipe_stage imgpipe_stage;
  * column 0; columns from need().x0 to need().x1 may be read, the border is filled in; rows above and below the image
  * are pointers to the right row. Up to IMGPIPE_ROW_SLACK bytes further on either side may be read (what is there is
  * undefined; a gather must not read it), none may be written. Rows start at addresses that are multiples of
- * IMGPIPE_ROW_ALIGN where the engine made them, of the sample size otherwise. */
+ * IMGPIPE_ROW_ALIGN where the engine made them, of the sample size otherwise; so do `state` and `scratch`, always.
+ *
+ * A gather gets `count` rows of the image, each once in a walk: row y + i is in[i], `in_count` is `count`, and of a row the
+ * in_width pixels of the image may be read, as there is no border. `out` and `state` are NULL, as nothing is made and the state
+ * comes by itself.
+ *
+ * The image is the one that the stage is bound to, so that in_width is stage->in.width and out_width is stage->out.width (for a
+ * gather in_width), and setup() can say what scratch they take; imgpipe_run_region() binds stages to the part of the image that it
+ * reads. */
 typedef struct imgpipe_rows {
     const void *const *in; /* the input rows of the window, from its top row on */
     void *const *out;   /* the output rows to fill, `count` of them */
@@ -711,7 +728,8 @@ typedef struct imgpipe_tile {
 
 /* Makes output rows of a LOCAL stage on the CPU. Called from any thread, for several strips at once, with different rows. */
 typedef void (*imgpipe_rows_function)(const imgpipe_stage *stage, const imgpipe_rows *rows);
-/* Adds input rows of a GATHER to `state`, which is this thread's own and zero at first. */
+/* Adds input rows of a GATHER to `state`, which is this thread's own and zero at first, and aligned to IMGPIPE_ROW_ALIGN here (in
+ * merge() and finish() as by malloc()). */
 typedef void (*imgpipe_gather_function)(const imgpipe_stage *stage, const imgpipe_rows *rows, void *state);
 /* Enqueues the work for `count` tiles on `stream` (a cudaStream_t) and returns the cudaError_t of the launch. */
 typedef int (*imgpipe_cuda_function)(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream);
@@ -832,7 +850,7 @@ static inline const imgpipe_stage_calls *imgpipe_stage_calls_of(const imgpipe_st
     return *(const imgpipe_stage_calls *const *)stage->engine;
 }
 
-/* Zeroed memory that lives as long as the stage; NULL (with `error` filled) when there is none. */
+/* Zeroed memory that lives as long as the stage, aligned to 64 bytes; NULL (with `error` filled) when there is none. */
 static inline void *imgpipe_stage_alloc(imgpipe_stage *stage, size_t size, imgpipe_error *error) {
     return imgpipe_stage_calls_of(stage)->alloc(stage, size, error);
 }
