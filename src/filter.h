@@ -18,6 +18,9 @@ extern const char *const filter_border_names[];
 #define FILTER_PARAMS(options, table) \
     .options_size = sizeof(options), .params = (table), .param_count = (int)(sizeof(table) / sizeof((table)[0]))
 
+/* A value beyond the edge that samples of `type` can have: integers are rounded and clamped to their range, NaN becomes 0. The engine
+ * does this to what setup() leaves. */
+double filter_border_value(double units, imgpipe_type type);
 /* Sets stage->border and border_value from these parameters; integers clamp the value to their range. */
 void filter_set_border(imgpipe_stage *stage, int border, imgpipe_sample value);
 

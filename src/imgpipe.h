@@ -696,7 +696,7 @@ typedef struct imgpipe_rows {
     int count;          /* output rows to make */
     int in_count;       /* input row pointers */
     int64_t in_width, out_width; /* of the images, in pixels */
-    bool first;         /* the first call of a strip: there is no earlier state; later calls go on where the last ended */
+    bool first;         /* LOCAL: the first call of a strip: there is no earlier state; later calls go on where the last ended */
     void *state;        /* stage->state_size bytes, kept from call to call of one strip; zero at the first */
     void *scratch;      /* stage->scratch_size bytes, undefined at every call */
 } imgpipe_rows;
@@ -743,7 +743,7 @@ struct imgpipe_stage {
     imgpipe_info out;       /* set by setup(), as all members below: what leaves; preset to `in` */
     void *data;             /* the filter's own, best from imgpipe_stage_alloc(); preset NULL */
     imgpipe_border border;  /* LOCAL; preset CLAMP */
-    double border_value;    /* LOCAL, for CONSTANT, in sample units */
+    double border_value;    /* LOCAL, for CONSTANT, in sample units; rounded and clamped for integers */
     double cost;            /* about how many nanoseconds a sample takes on one CPU core; only for the choice of a device; preset 1 */
     bool identity;          /* the stage changes nothing and is left out; preset false */
     imgpipe_rows_function rows; /* LOCAL: the kernel for the CPU */
@@ -885,7 +885,8 @@ static inline void imgpipe_stage_notice(const imgpipe_stage *stage, const char *
 }
 
 /* Fills `error` for parameter `param` (may be NULL) of the stage, `at` bytes into its value with `length` bytes faulty
- * (0: the whole value), so that the command can mark the place in the chain. Returns IMGPIPE_ERROR_ARGUMENT. */
+ * (0: the whole value), so that the command can mark the place in the chain. The names of the filter and the parameter are put in
+ * front of the message, "erode value: …". Returns IMGPIPE_ERROR_ARGUMENT. */
 IMGPIPE_PRINTF(6, 7)
 static inline imgpipe_status imgpipe_stage_fail(const imgpipe_stage *stage, imgpipe_error *error, const char *param, int at,
                                                 int length, const char *format, ...) {

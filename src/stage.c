@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "filter.h"
 #include "point.h"
 #include "status.h"
 
@@ -161,6 +162,7 @@ imgpipe_status stage_init(imgpipe_stage *stage, const imgpipe_filter *filter, co
     imgpipe_status status = filter->setup(stage, error);
     if (status != IMGPIPE_OK && !error->message[0])
         error_set(error, status, "%s: its setup() failed and gave no reason", filter->name);
+    stage->border_value = filter_border_value(stage->border_value, in.format.type);
     if (status == IMGPIPE_OK) status = check_setup(stage, error);
     if (status != IMGPIPE_OK) stage_free(stage);
     return status;

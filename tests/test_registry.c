@@ -208,6 +208,49 @@ static void test_wrong_setup(void) {
     imgpipe_context_free(&context);
 }
 
+/* A filter that takes the sample above, and leaves the value beyond the edge as it came. */
+static void above(const imgpipe_stage *stage, const imgpipe_rows *rows) {
+    (void)stage;
+    for (int i = 0; i < rows->count; i++) memcpy(rows->out[i], rows->in[i], (size_t)rows->out_width);
+}
+
+static imgpipe_rect need_above(const imgpipe_stage *stage, imgpipe_rect out) {
+    (void)stage;
+    return imgpipe_grow(out, 0, 8);
+}
+
+static imgpipe_status border_setup(imgpipe_stage *stage, imgpipe_error *said) {
+    static const double values[] = {300, -1, 77.5, 1e300, 0.0 / 0.0};
+    const struct options *options = stage->options;
+    (void)said;
+    stage->rows = above;
+    stage->border = IMGPIPE_BORDER_CONSTANT;
+    stage->border_value = values[options->number];
+    return IMGPIPE_OK;
+}
+
+/* The value beyond the edge is one that samples can have, whatever setup() left. */
+static void test_border_value(void) {
+    static const int wanted[] = {255, 0, 78, 255, 0};
+    imgpipe_context *context = new_context();
+    imgpipe_filter own = right_filter();
+    own.setup = border_setup;
+    own.need = need_above;
+    own.kind = IMGPIPE_LOCAL;
+    CHECK(imgpipe_registry_new(&registry, &error) == IMGPIPE_OK && imgpipe_registry_add(registry, &own, &error) == IMGPIPE_OK);
+    for (int i = 0; i < 5; i++) {
+        char text[8];
+        imgpipe_chain *chain = NULL;
+        snprintf(text, sizeof text, "own=%d", i);
+        CHECK(imgpipe_chain_parse_with(registry, text, &chain, &error) == IMGPIPE_OK);
+        int got = run(context, chain);
+        if (!CHECK(got == wanted[i])) printf("      %d: %d\n", i, got);
+        imgpipe_chain_free(&chain);
+    }
+    imgpipe_registry_free(&registry);
+    imgpipe_context_free(&context);
+}
+
 /* --------------------------------------------------------------------------------------------------- plug-ins */
 
 static void test_loading(void) {
@@ -294,6 +337,7 @@ int main(int count, char **arguments) {
     test_descriptors();
     test_own();
     test_wrong_setup();
+    test_border_value();
     test_loading();
     test_refusals();
     printf("%d checks, %d failed\n", checks, failures);
