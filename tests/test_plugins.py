@@ -8,6 +8,7 @@ INSTALLED is the command with FOLDER/loud as the folder of its installation. FOL
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -165,6 +166,24 @@ def test_check_filter():
     expect(3, "--check-filter", "blur", "--device", "cuda:99")
 
 
+def start_hanging():
+    """Two proofs of a filter that never returns."""
+    command = [PROGRAM, "--plugin", plugin("wrong", "hangs"), "--check-filter", "wrong"]
+    return [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "IMGPIPE_PLUGINS": ""})
+            for _ in range(2)]
+
+
+def test_hanging(started):
+    """The first signal ends it; without one, the time does, which is made to pass here."""
+    stopped, waited = started
+    stopped.terminate()
+    error = stopped.communicate(timeout=20)[1].decode()
+    check(stopped.returncode == 143 and error.startswith("imgpipe: stopped by a signal, at wrong on "), f"one signal: {error}")
+    waited.send_signal(signal.SIGALRM)
+    error = waited.communicate(timeout=40)[1].decode()
+    check(waited.returncode == 1 and "it was not done after 30 seconds" in error, f"the time: {error}")
+
+
 def test_many(folder):
     """A folder of images, continued: what was made with another version of a plug-in, or another file, is made anew."""
     images, out, here = (os.path.join(folder, name) for name in ("in", "out", "plugins"))
@@ -208,6 +227,7 @@ def test_batch(folder):
 def main(program, installed, folder):
     global PROGRAM, INSTALLED, FOLDER
     PROGRAM, INSTALLED, FOLDER = (os.path.abspath(a) for a in (program, installed, folder))
+    hanging = start_hanging()
     test_option()
     test_refused()
     test_never_from_here()
@@ -216,6 +236,7 @@ def main(program, installed, folder):
     with tempfile.TemporaryDirectory(prefix="imgpipe-plugins-") as place:
         test_many(place)
         test_batch(place)
+    test_hanging(hanging)
     print(f"{checks} checks, {failures} failed")
     return failures > 0
 

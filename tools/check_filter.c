@@ -2,7 +2,6 @@
 #include "chain_text.h"
 #include "exit_status.h"
 #include "prover.h"
-#include "signals.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -13,15 +12,48 @@
 static struct story current;
 
 /* All that may be called here is what does not depend on a state that may be broken: write(). */
+static void say(const char *text) {
+    if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
+}
+
 static void crashed(int number) {
-    static const char *const parts[] = {"imgpipe: not proved: ", current.what, ": it crashed (", NULL, ")\n"};
     const char *names[] = {
         [SIGSEGV] = "SIGSEGV", [SIGBUS] = "SIGBUS", [SIGFPE] = "SIGFPE", [SIGILL] = "SIGILL", [SIGABRT] = "SIGABRT"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const char *part = parts[i] ? parts[i] : names[number];
-        if (write(STDERR_FILENO, part, strlen(part)) < 0) break;
-    }
+    say("imgpipe: not proved: ");
+    say(current.what);
+    say(": it crashed (");
+    say(names[number]);
+    say(")\n");
     _exit(EXIT_SOME_FAILED);
+}
+
+/* A function of a filter may never return, so nothing waits for it: neither a signal nor the time. */
+static void stopped(int number) {
+    say("imgpipe: stopped by a signal, at ");
+    say(current.what);
+    say("\n");
+    _exit(EXIT_SIGNAL + number);
+}
+
+/* How long a case may take that takes a fraction of a second as a rule. */
+#define CASE_SECONDS 30
+#define TEXT_OF(number) #number
+#define AS_TEXT(number) TEXT_OF(number)
+
+static void too_long(int number) {
+    (void)number;
+    say("imgpipe: not proved: ");
+    say(current.what);
+    say(": it was not done after " AS_TEXT(CASE_SECONDS) " seconds; one of its functions does not return, or is very slow\n");
+    _exit(EXIT_SOME_FAILED);
+}
+
+static void tell_ends(void) {
+    struct sigaction hangup;
+    signal(SIGINT, stopped);
+    signal(SIGTERM, stopped);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) signal(SIGHUP, stopped);
+    signal(SIGALRM, too_long);
 }
 
 /* A sanitizer that is watching has more to say about a crash. */
@@ -55,13 +87,11 @@ static int prove_all(const struct options *o, struct console *console, const str
     long quick, full, passed = 0, refused = 0;
     proof_cases(proof->filter, &quick, &full);
     for (long k = 0; k < quick; k++) {
-        if (signals_caught()) {
-            console_error(console, "stopped by a signal");
-            return EXIT_SIGNAL + signals_caught();
-        }
         struct rng r = {hash_bytes(name, strlen(name), (uint64_t)k)};
         memset(&current, 0, sizeof current);
+        alarm(CASE_SECONDS);
         enum outcome outcome = prove_filter(proof, &r, &current);
+        alarm(0);
         if (outcome == FAILED) {
             console_error(console, "not proved: %.800s: %.1000s", current.what, current.why);
             return EXIT_SOME_FAILED;
@@ -103,6 +133,7 @@ int check_filter(const struct options *o, struct plugins *plugins, struct consol
         prover_options.registry = plugins->registry;
         status = find_device(o, console);
         tell_crashes();
+        tell_ends();
         if (!status) status = prove_all(o, console, &proof);
         engines_free();
     }

@@ -1,6 +1,7 @@
 /* Filters that break a rule, one for each macro that may be defined. Each looks right as long as nobody looks closely. */
 #include <imgpipe.h>
 #include <string.h>
+#include <unistd.h>
 
 #if defined(MERGE_ORDER) || defined(MERGE_GROUPS) || defined(LOSES_ROWS)
 /* The mean of the first sample of each row, or what these take for it. */
@@ -82,6 +83,8 @@ static void rows_of(const imgpipe_stage *stage, const imgpipe_rows *rows) {
         more = (uint8_t)((rows->y + i) & 1);
 #elif defined(ISA)
         more = stage->isa > 0;
+#elif defined(HANGS)
+        for (volatile int stay = 1; stay;) pause(); /* as a loop without an end, but for the load */
 #elif defined(CRASHES)
         more = *(const volatile uint8_t *)(uintptr_t)rows->first;
 #endif
