@@ -10,6 +10,8 @@ sys.dont_write_bytecode = True
 from manual import ask
 
 FILES = ("FILE", "OUT")
+# Not what the CPU that builds has.
+ISAS = ["baseline", "avx2", "avx512"]
 
 
 def quoted(text):
@@ -21,16 +23,20 @@ def names(option):
 
 
 def values(option, said):
-    """What may stand behind an option: a list of words, "chain", "file", or None where there is none."""
+    """What may stand behind an option: a list of words, "chain", "filter", "file", or None where there is none."""
     value = option["value"]
     if option["choices"]:
         return option["choices"]
-    if value == "CHAIN" or value in FILES:
-        return "chain" if value == "CHAIN" else "file"
+    if value == "CHAIN" or option["name"] == "check-filter":
+        return "chain"
+    if value in FILES:
+        return "file"
+    if option["name"] == "isa":
+        return ISAS
     if value == "KIND":
         return [f["name"] for f in said["formats"] if f["writes"]]
-    if value == "[FILTER]" or option["name"] == "check-filter":
-        return [f["name"] for f in said["filters"]]
+    if value == "[FILTER]":
+        return "filter"
     return None if value is None else [value] if value == "-" else []
 
 
@@ -55,10 +61,13 @@ def parameters(said):
 
 def choices(said):
     for f in said["filters"]:
-        for p in f["parameters"]:
+        for at, p in enumerate(f["parameters"]):
             words = p["choices"] or (["yes", "no"] if p["type"] == "bool" else None)
+            if p["type"] == "text" and "a name from the list" in p["help"]:
+                words = re.findall(r"^  (\w+): ", f["description"], re.M)
             if words:
-                yield f"{f['name']}={p['name']}", " ".join(words)
+                # The first parameter needs no name.
+                yield f"{f['name']}={p['name']}" + (f" | {f['name']}=" if at == 0 else ""), " ".join(words)
 
 
 def about(text):
@@ -67,7 +76,7 @@ def about(text):
 
 
 def arguments(said):
-    actions = {"chain": "_imgpipe_chain", "file": "_files"}
+    actions = {"chain": "_imgpipe_chain", "filter": "_imgpipe_filters", "file": "_files"}
     for option in said["options"]:
         found, value = values(option, said), re.sub(r"^\[(.*)\]$", r"\1", option["value"] or "value")
         if isinstance(found, str):
@@ -85,9 +94,10 @@ def arguments(said):
 def main(template, out, program):
     said = ask(program)
     every = [name for option in said["options"] for name in names(option)]
+    filters = [f["name"] for f in said["filters"]]
     parts = {
         "VALUES": cases(behind(said)), "PARAMETERS": cases(parameters(said)), "CHOICES": cases(choices(said)),
-        "FILTERS": " ".join(f["name"] for f in said["filters"]), "OPTIONS": " ".join(every),
+        "FILTERS": " ".join(filters), "ALTERNATIVES": "|".join(filters), "OPTIONS": " ".join(every),
         "DESCRIBED": "\n".join("        " + quoted(f"{f['name']}:{about(f['summary'])}") for f in said["filters"]),
         "ARGUMENTS": "\n".join(f"    {argument} \\" for argument in arguments(said)),
     }

@@ -14,6 +14,7 @@ import time
 
 from test_install import check, find, run
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILTERS = ["gray", "blur", "box", "conv", "median", "hist", "invert", "levels", "threshold"]
 
 # Lines, and what they are after one tab. Where several words fit, the line grows by what they share.
@@ -35,6 +36,18 @@ LINES = {
     "imgpipe --format jp": "imgpipe --format jpeg",
     "imgpipe --format gi": "imgpipe --format gi",  # is not written
     "imgpipe --help thr": "imgpipe --help threshold",
+    "imgpipe --isa avx5": "imgpipe --isa avx512",
+    "imgpipe a.png -f conv=sob": "imgpipe a.png -f conv=sobel_",
+    "imgpipe a.png -f conv=mask=emb": "imgpipe a.png -f conv=mask=emboss",
+    "imgpipe --check-filter conv=sha": "imgpipe --check-filter conv=sharpen",
+    # Open quotes stay open for the value.
+    "imgpipe a.png -f 'gray,blur=bo": "imgpipe a.png -f 'gray,blur=border=",
+    "imgpipe a.png -f 'gray,blur=va": "imgpipe a.png -f 'gray,blur=value=",
+    # The filters of plug-ins, where there are some.
+    "imgpipe a.png -f spr": "imgpipe a.png -f spr",
+    "imgpipe --plugin ./lib/spread.so a.png -f gray,spr": "imgpipe --plugin ./lib/spread.so a.png -f gray,spread",
+    "imgpipe --plugin=./lib/spread.so -f spread=bo": "imgpipe --plugin=./lib/spread.so -f spread=border=",
+    "imgpipe --plugin ./lib/spread.so --help spr": "imgpipe --plugin ./lib/spread.so --help spread",
     "imgpipe --report rep": "imgpipe --report report.json",
     "imgpipe --level a": "imgpipe --level a",  # a number is no file
     "imgpipe a.p": "imgpipe a.png",
@@ -45,11 +58,19 @@ LINES = {
 ZSH = {"imgpipe --merge": "imgpipe --merge-hist="}
 
 
-def called(script, line, words):
+def called(script, line, words, **environment):
     """COMPREPLY of the function for a line, the cursor at its end."""
     ask = ('source "$1"; COMP_LINE=$2 COMP_POINT=${#2}; shift 2; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _imgpipe imgpipe "${@: -1}" "";'
            ' printf "%s\\n" "${COMPREPLY[@]}"')
-    return run("bash", "--norc", "-c", ask, "bash", script, line, *words).split()
+    return run("bash", "--norc", "-c", ask, "bash", script, line, *words, **environment).split()
+
+
+def isas(script, command):
+    """All instruction sets that the command takes here."""
+    refused = subprocess.run([command, "--isa", "none", "a.png", "-f", "gray", "b.png"], stderr=subprocess.PIPE, text=True).stderr
+    here = refused.strip().rsplit(" are ", 1)[-1].split(", ")
+    offered = called(script, "imgpipe --isa ", ["imgpipe", "--isa", ""])
+    check("baseline" in here and set(here) <= set(offered), f"{here} are offered as instruction sets")
 
 
 def functions(script, command):
@@ -68,13 +89,13 @@ def functions(script, command):
 class Shell:
     """A shell on a terminal. Control-T writes the line that is being edited into a file, and empties it."""
 
-    def __init__(self, folder, arguments, setup):
+    def __init__(self, folder, bin_folder, arguments, setup):
         self.line = os.path.join(folder, "line")
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
-            os.execvpe(arguments[0], arguments, {"PATH": os.environ["PATH"], "HOME": folder, "TERM": "dumb", "LC_ALL": "C.UTF-8",
-                                                 "LINE": self.line})
+            os.execvpe(arguments[0], arguments, {"PATH": bin_folder + os.pathsep + os.environ["PATH"], "HOME": folder, "TERM": "dumb",
+                                                 "LC_ALL": "C.UTF-8", "LINE": self.line})
         self.send("\n".join(setup) + "\n")
 
     def send(self, text):
@@ -99,8 +120,8 @@ class Shell:
         os.waitpid(self.pid, 0)
 
 
-def terminal(name, lines, folder, arguments, setup):
-    shell = Shell(folder, arguments, setup)
+def terminal(name, lines, folder, bin_folder, arguments, setup):
+    shell = Shell(folder, bin_folder, arguments, setup)
     for typed, expected in lines.items():
         found = shell.after_tab(typed)
         check(found == expected, f"{name}: '{typed}' becomes '{found}'" + ("" if found == expected else f", not '{expected}'"))
@@ -111,19 +132,27 @@ def main(build):
     with tempfile.TemporaryDirectory(prefix="imgpipe-completion-") as folder:
         root, work = os.path.join(folder, "root"), os.path.join(folder, "work")
         run("meson", "install", "-C", build, "--no-rebuild", DESTDIR=root)
-        os.mkdir(work)
+        os.makedirs(os.path.join(work, "lib"))
         for name in ("a.png", "report.json"):
             open(os.path.join(work, name), "w", encoding="utf-8").close()
         script, function = find(root, "bash-completion/completions/imgpipe"), find(root, "zsh/site-functions/_imgpipe")
-        functions(script, find(root, "bin/imgpipe"))
+        command = find(root, "bin/imgpipe")
+        places = work, os.path.dirname(command)
+        run("cc", "-shared", "-fPIC", "-I" + os.path.join(ROOT, "src"), os.path.join(ROOT, "docs", "spread.c"), "-o",
+            os.path.join(work, "lib", "spread.so"))
+        functions(script, command)
+        isas(script, command)
+        found = called(script, "imgpipe -f spr", ["imgpipe", "-f", "spr"], IMGPIPE_PLUGINS=os.path.join(work, "lib"),
+                       PATH=places[1] + os.pathsep + os.environ["PATH"])
+        check(found == ["spread"], f"plug-ins of the environment {found}")
         # The line moves out of the way in one step, so that the file is complete once it is there.
-        terminal("bash", LINES, work, ["bash", "--norc", "-i"], [
+        terminal("bash", LINES, *places, ["bash", "--norc", "-i"], [
             f"source {script}", "bind 'set bell-style none'", "show() { printf %s \"$READLINE_LINE\" >t; mv t \"$LINE\"; READLINE_LINE=; }",
             "bind -x '\"\\C-t\": show'"])
         if not shutil.which("zsh"):
             print("skip zsh: it is not there; install the package zsh")
             return
-        terminal("zsh", {**LINES, **ZSH}, work, ["zsh", "-f", "-i"], [
+        terminal("zsh", {**LINES, **ZSH}, *places, ["zsh", "-f", "-i"], [
             f"fpath=({os.path.dirname(function)} $fpath); autoload -Uz compinit; compinit -u -D; setopt no_beep no_list_ambiguous",
             "show() { printf %s \"$BUFFER\" >t; mv t \"$LINE\"; BUFFER=; }; zle -N show; bindkey '^T' show; bindkey '^I' complete-word"])
 
