@@ -1,5 +1,6 @@
 /* Plug-ins: shared objects with filters. Nothing is searched for, so that a name never means a file that somebody left in the
  * current folder or in one of the loader's. */
+#include "plugin_elf.h"
 #include "registry.h"
 #include "status.h"
 
@@ -84,10 +85,11 @@ imgpipe_status imgpipe_registry_load(imgpipe_registry *registry, const char *fil
     if (fault || !S_ISREG(st.st_mode))
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: there is no plug-in: %s; check the name", file,
                          fault ? strerror(fault) : "it is no file");
+    imgpipe_status failed = plugin_check_length(file, error);
+    if (failed) return failed;
     void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!handle) return refuse_loading(file, error);
     const imgpipe_plugin_info *info = dlsym(handle, SYMBOL);
-    imgpipe_status failed = IMGPIPE_OK;
     bool known = false;
     for (int i = 0; info && i < registry->plugin_count; i++) known = known || registry->plugins[i].info == info;
     if (!info)

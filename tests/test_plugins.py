@@ -96,6 +96,26 @@ def test_refused():
     check(out.count(b"loud") == 1, "it is there once")
 
 
+def test_cut_short(folder):
+    """However much of a file is there, the command ends with a message, and not by a signal."""
+    with open(plugin("good", "dilate"), "rb") as whole:
+        data = whole.read()
+    here = os.path.join(folder, "cut")
+    os.mkdir(here)
+    file = os.path.join(here, "cut.so")
+    for length in (0, 3, 10, 63, 64, 100, 700, 3000, 4096, 5000, 8192, 9000, 12288):
+        with open(file, "wb") as cut:
+            cut.write(data[:length])
+        expect(2, "--plugin", file, "--list", says="the file is cut short" if length > 3 else "it is no shared object")
+    _, error = expect(0, "--list", variable=here, says=f"warning: {file}: the file is cut short")
+    check(len(error.splitlines()) == 1, f"one warning, not {error}")
+    program_headers = int.from_bytes(data[32:40], "little")
+    for at in (32, program_headers + 8, program_headers + 32):  # e_phoff, and the first segment's p_offset and p_filesz
+        with open(file, "wb") as damaged:
+            damaged.write(data[:at] + b"\xff" * 8 + data[at + 8:])
+        expect(2, "--plugin", file, "--list", says=f"imgpipe: {file}: ")
+
+
 def test_never_from_here():
     here = os.path.join(FOLDER, "loud")
     for variable in ("", ":", "::", ".", "./", "loud.so", "./loud.so", "../loud", "/nowhere:"):
@@ -234,6 +254,7 @@ def main(program, installed, folder):
     test_when_loaded()
     test_check_filter()
     with tempfile.TemporaryDirectory(prefix="imgpipe-plugins-") as place:
+        test_cut_short(place)
         test_many(place)
         test_batch(place)
     test_hanging(hanging)
