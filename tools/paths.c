@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const char *path_base(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -56,6 +57,12 @@ bool path_is_same_file(const char *a, const char *b) {
     free(x);
     free(y);
     return same;
+}
+
+bool path_is_open_as(const char *path, int fd) {
+    struct stat by_path, by_fd;
+    return stat(path, &by_path) == 0 && fstat(fd, &by_fd) == 0 && by_path.st_dev == by_fd.st_dev &&
+           by_path.st_ino == by_fd.st_ino && (!S_ISCHR(by_fd.st_mode) || isatty(fd));
 }
 
 char *path_real(const char *path) {

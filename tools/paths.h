@@ -14,6 +14,9 @@ bool path_is_folder(const char *path);
 bool path_is_older(const struct timespec *a, const struct timespec *b);
 /* Both lead to the same file, which is there, by its name: not only as another hard link. */
 bool path_is_same_file(const char *a, const char *b);
+/* `path` leads to the file, pipe or terminal that is open as `fd`. Never so for other devices, such as /dev/null, where nothing
+ * that is written or read can get mixed up. */
+bool path_is_open_as(const char *path, int fd);
 /* Where a file lies, or would lie if it were made, behind all symlinks; NULL if memory is missing. */
 char *path_real(const char *path);
 /* Whether two paths without symlinks differ at most in how they are written: `a//b` and `./a/b`. Compares like strcmp(). */

@@ -4,10 +4,12 @@
 #include "json_read.h"
 #include "kinds.h"
 #include "names.h"
+#include "paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SAY(...) (snprintf(message, REQUEST_MESSAGE, __VA_ARGS__), false)
 
@@ -96,10 +98,20 @@ static bool take_id(const struct json *json, struct request *r, char message[REQ
     return r->id ? true : SAY("no memory for the job; free some");
 }
 
+/* By whatever name: /dev/stdout, or the file that the answers are written to. */
+static bool is_answers(const char *name) {
+    return strcmp(name, "-") == 0 || path_is_open_as(name, STDOUT_FILENO);
+}
+
+bool request_check_out(const char *out, char message[REQUEST_MESSAGE]) {
+    return !out || !is_answers(out) || SAY("'out': standard output carries the answers; name another file than '%.200s'", out);
+}
+
 static bool check_names(const struct request *r, char message[REQUEST_MESSAGE]) {
     if (!r->in) return SAY("'in' is missing");
-    if (strcmp(r->in, "-") == 0) return SAY("'in': standard input carries the jobs; name a file");
-    if (r->out && strcmp(r->out, "-") == 0) return SAY("'out': standard output carries the answers; name a file");
+    if (strcmp(r->in, "-") == 0 || path_is_open_as(r->in, STDIN_FILENO))
+        return SAY("'in': standard input carries the jobs; name another file than '%.200s'", r->in);
+    if (!request_check_out(r->out, message)) return false;
     if (r->in[0] == 0 || (r->out && r->out[0] == 0)) return SAY("the name of a file is empty");
     return true;
 }
@@ -157,9 +169,9 @@ static const char *misplaced(const struct options *o) {
 bool request_check_data(const imgpipe_chain *chain, imgpipe_error *error) {
     imgpipe_chain_value value;
     for (int at = 0; name_next_data(chain, &at, &value);) {
-        if (strcmp(value.text, "-") != 0) continue;
+        if (!is_answers(value.text)) continue;
         *error = (imgpipe_error){.status = IMGPIPE_ERROR_ARGUMENT, .place = value.place, .length = value.length};
-        snprintf(error->message, sizeof error->message, "data: standard output carries the answers; name a file");
+        snprintf(error->message, sizeof error->message, "data: standard output carries the answers; name another file");
         return false;
     }
     return true;

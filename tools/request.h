@@ -23,6 +23,8 @@ bool request_read(const char *line, size_t length, const struct options *base, s
 void request_free(struct request *request);
 /* Whether the command line suits --batch: 0, or the exit status of what it told. */
 int request_check_options(const struct options *options, struct plugins *plugins, struct console *console);
+/* False, with `message` filled, if the file, named or found in a folder, is the one that the answers go to. NULL: there is none. */
+bool request_check_out(const char *out, char message[REQUEST_MESSAGE]);
 /* False, with `error` filled, if side data of the chain would go where the answers go. */
 bool request_check_data(const imgpipe_chain *chain, imgpipe_error *error);
 #endif

@@ -111,6 +111,7 @@ static bool find_target(struct answer *a) {
     if (!failed && roles.many)
         failed = EXIT_USAGE, snprintf(message, sizeof message, "'%.200s' is a folder or a pattern; a job has one image", r->in);
     if (!failed) failed = target_find(o, &roles, &a->target, message);
+    if (!failed && !request_check_out(a->target.out, message)) failed = EXIT_USAGE;
     if (!failed && access(r->in, R_OK) == 0) failed = target_make_folder(&a->target, message);
     if (!failed) return true;
     snprintf(a->error.message, sizeof a->error.message, "%.1000s", message);

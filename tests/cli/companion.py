@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from harness import PROGRAM, Tally, check, environment, expect, png, read, run, write
+from harness import PROGRAM, Tally, check, environment, expect, left, png, read, run, write
 
 
 class Companion:
@@ -187,6 +187,32 @@ def test_companion_ends():
         check(result.status == 4 and "No space" in result.err, result)
     expect(0, "--batch", "-", says="0 of 0 jobs")
     expect(0, "--batch", "-", "-q", data=b"\n \n")
+
+
+def test_companion_streams():
+    """The streams that jobs and answers go through are neither input nor output of a job, whatever their name."""
+    job = {"in": "in.png", "out": "/dev/stdout", "options": {"format": "png", "overwrite": "always"}}
+    jobs = [job, {**job, "out": "-"}, {**job, "out": "answers.png"}, {**job, "out": "hard.png"}, {**job, "out": "here/"},
+            {"in": "in.png", "chain": "hist=data=/dev/stdout"}, {"in": "in.png", "chain": "hist=data=answers.png"},
+            {**job, "in": "/dev/stdin", "out": "o.png"}, {**job, "in": "jobs", "out": "o.png"}, {**job, "out": "right.png"}]
+    write("jobs", b"".join(json.dumps(job).encode() + b"\n" for job in jobs))
+    os.mkdir("here")
+    with open("jobs", "rb") as source, open("answers.png", "wb") as answers:
+        os.link("answers.png", "hard.png")
+        os.link("answers.png", "here/in.png")
+        result = run("--batch", "-", "-j1", stdin=source, stdout=answers)
+    lines = [json.loads(line) for line in read("answers.png").splitlines()]
+    check(result.status == 1 and [line["exit"] for line in lines] == [2] * 9 + [0], result, lines)
+    check(all("standard output carries the answers" in line["error"] for line in lines[:7]), lines)
+    check(all("standard input carries the jobs" in line["error"] for line in lines[7:9]), lines)
+    left("answers.png", "hard.png", "here", "in.png", "jobs", "right.png")
+    companion = Companion()  # the same with pipes
+    check(companion.ask(job)["exit"] == 2, "an image goes into the answers")
+    check(companion.ask({"in": "/dev/stdin", "out": "o.png"})["exit"] == 2, "a job is read as an image")
+    check(companion.ask({"in": "in.png", "out": "/dev/null", "options": {"format": "png"}})["exit"] == 0, "/dev/null")
+    companion.end(1)
+    with open(os.devnull, "wb") as nothing:
+        expect(0, "--batch", "-", "-q", data=json.dumps({**job, "out": "/dev/null"}).encode(), stdout=nothing)
 
 
 def test_companion_usage():
