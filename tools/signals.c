@@ -36,15 +36,20 @@ static void on_wake(int number) {
     (void)number;
 }
 
+/* A signal that is ignored stays so: whoever started the command with nohup, or as a job of a script in the background, wants it to
+ * go on. */
+static void handle(int number, const struct sigaction *action) {
+    struct sigaction before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(number, action, NULL);
+}
+
 void signals_handle(int tries) {
     struct sigaction action = {.sa_handler = on_signal};
     tries_left = tries;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    /* Whoever started the command with nohup wants it to go on. */
-    struct sigaction hangup;
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
+    handle(SIGINT, &action);
+    handle(SIGTERM, &action);
+    handle(SIGHUP, &action);
     action.sa_handler = on_wake;
     sigaction(SIGUSR1, &action, NULL);
     /* A closed pipe is an error of write(), so that the temporary files are removed. */

@@ -4,8 +4,7 @@
 #include <pthread.h>
 
 /* `tries`: with the how many-th signal the program ends at once, with whatever it leaves, unless that comes within a second of the
- * one before. A SIGHUP that is ignored stays so. Closed pipes and files that grow too large
- * become errors of write(). */
+ * one before. A signal that is ignored stays so. Closed pipes and files that grow too large become errors of write(). */
 void signals_handle(int tries);
 /* The last signal that came, or 0, and how many came. Any thread. */
 int signals_caught(void);

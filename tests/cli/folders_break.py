@@ -175,13 +175,21 @@ def test_impatient_signals():
             time.sleep(0.05)  # two that wait would be one
         err = process.communicate(timeout=60)[1].decode()
         check(process.returncode == 130 and not temporaries(want) and not found(want), args, process.returncode, found(want), err)
-    process = subprocess.Popen([PROGRAM, "in", "-f", "median=5", "--format", "png", "nohup/"], stderr=subprocess.PIPE,
-                               env=environment(), preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    while process.poll() is None and not os.path.isdir("nohup"):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGHUP)
-    err = process.communicate(timeout=60)[1].decode()
-    check(process.returncode == 0 and "all 3" in err, "a hangup ends what nohup started:", process.returncode, err)
+
+
+def test_ignored_signals():
+    """What nohup started, or a script in the background, goes on."""
+    noise("in", 3, side=500)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        out = f"out{number}"
+        process = subprocess.Popen([PROGRAM, "in", "-f", "median=31", "--format", "png", out + "/"], stderr=subprocess.PIPE,
+                                   env=environment(), preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
+        while process.poll() is None and not os.path.isdir(out):
+            time.sleep(0.01)
+        for _ in range(3):
+            process.send_signal(number)
+        err = process.communicate(timeout=60)[1].decode()
+        check(process.returncode == 0 and "all 3" in err, number, "ends what ignores it:", process.returncode, err)
 
 
 def test_signal_while_a_pipe_is_silent():

@@ -2,10 +2,16 @@
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import sys
 import zlib
+
+# A signal that this script was started with as ignored would be ignored by the program as well.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 PROGRAM = os.path.abspath(sys.argv[1])
 
