@@ -885,8 +885,7 @@ static inline void imgpipe_stage_notice(const imgpipe_stage *stage, const char *
 }
 
 /* Fills `error` for parameter `param` (may be NULL) of the stage, `at` bytes into its value with `length` bytes faulty
- * (0: the whole value), so that the command can mark the place in the chain. The names of the filter and the parameter are put in
- * front of the message, "erode value: …". Returns IMGPIPE_ERROR_ARGUMENT. */
+ * (0: the whole value), so that the command marks the place. "FILTER PARAM: " goes before the message. Returns IMGPIPE_ERROR_ARGUMENT. */
 IMGPIPE_PRINTF(6, 7)
 static inline imgpipe_status imgpipe_stage_fail(const imgpipe_stage *stage, imgpipe_error *error, const char *param, int at,
                                                 int length, const char *format, ...) {

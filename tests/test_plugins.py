@@ -145,8 +145,9 @@ def test_when_loaded():
 
 
 WRONG = {
-    "reads_column": "wrong on ",
-    "reads_row": "it crashed (SIG",
+    "reads_column": "its result changes with memory that need() did not ask for",
+    "reads_row": ": rows() used in[",
+    "writes_input": "rows() writes into its input rows",
     "writes_column": "bytes around the output rows were overwritten",
     "keeps_state": " is not ",
     "position": "only the region from column ",

@@ -10,17 +10,39 @@
 
 /* The case under way, for a crash in it. */
 static struct story current;
+/* The last one that was refused. */
+static struct story last;
 
 /* All that may be called here is what does not depend on a state that may be broken: write(). */
 static void say(const char *text) {
     if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
 }
 
-static void crashed(int number) {
+static void say_number(int number) {
+    char digits[12], *at = digits + sizeof digits - 1;
+    unsigned left = number < 0 ? 0u - (unsigned)number : (unsigned)number;
+    *at = 0;
+    do *--at = (char)('0' + left % 10);
+    while (left /= 10);
+    if (number < 0) *--at = '-';
+    say(at);
+}
+
+static void crashed(int number, siginfo_t *info, void *context) {
+    int row, count;
+    (void)context;
     const char *names[] = {
         [SIGSEGV] = "SIGSEGV", [SIGBUS] = "SIGBUS", [SIGFPE] = "SIGFPE", [SIGILL] = "SIGILL", [SIGABRT] = "SIGABRT"};
     say("imgpipe: not proved: ");
     say(current.what);
+    if (number == SIGSEGV && watch_guard(info->si_addr, &row, &count)) {
+        say(": rows() used in[");
+        say_number(row);
+        say("], and need() asked for ");
+        say_number(count);
+        say(" rows, from in[0] on; let need() ask for all rows that rows() reads\n");
+        _exit(EXIT_SOME_FAILED);
+    }
     say(": it crashed (");
     say(names[number]);
     say(")\n");
@@ -60,7 +82,9 @@ static void tell_ends(void) {
 static void tell_crashes(void) {
 #ifndef __SANITIZE_ADDRESS__
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], crashed);
+    struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
 #else
     (void)crashed;
 #endif
@@ -98,17 +122,19 @@ static int prove_all(const struct options *o, struct console *console, const str
         }
         passed += outcome == PASSED;
         refused += outcome == REFUSED;
-        if (o->verbose) fprintf(stderr, "%s: %s %s\n", outcome == PASSED ? "ok" : "refused", current.what, current.why);
+        if (outcome == REFUSED) last = current;
+        if (o->verbose && outcome == PASSED) fprintf(stderr, "ok: %s\n", current.what);
+        if (o->verbose && outcome == REFUSED) fprintf(stderr, "refused: %s: %s\n", current.what, current.why);
     }
     if (passed * 4 < quick) {
         console_error(console,
                       "not proved: %ld of %ld cases were refused, the last one, %.600s, as %.600s; write values that it needs "
                       "behind its name (conv=sharpen)",
-                      refused, quick, current.what, current.why);
+                      refused, quick, last.what, last.why);
         return EXIT_SOME_FAILED;
     }
     printf("%s: proved in %ld cases on %s%s", name, passed, prover_options.device, refused ? "" : "\n");
-    if (refused) printf("; %ld were refused\n", refused);
+    if (refused) printf("; %ld were refused, the last one, %.600s, as %.600s\n", refused, last.what, last.why);
     return console_flush_output(console);
 }
 

@@ -60,14 +60,19 @@ enum outcome prove_filter(const struct proof *proof, struct rng *r, struct story
 /* The same of a random chain of the filters of the build, which is also compared with its stages one by one. */
 enum outcome prove_chain(struct rng *r, struct story *story);
 
-/* Whether a filter keeps to the laws of its kind that results need not show: need() is a pure function, and grows with the
- * rectangle; merge() is commutative and associative. `values` is what follows the filter's name in a chain. The result must be
- * that of `plain`. */
-enum outcome prove_laws(const imgpipe_filter *filter, const char *values, const struct picture *in, const struct picture *plain,
-                        struct rng *r, struct story *story);
+/* Parses a chain of one stage of `filter`, with `values` behind its name, that is watched while it runs: whether it keeps to the laws
+ * of its kind that results need not show. need() is a pure function, and grows with the rectangle; merge() is commutative and
+ * associative; rows() and gather() use no other rows than they get, and do not write into those. The chain is the only one that is
+ * watched, and writes no side data. */
+imgpipe_status watch_parse(const imgpipe_filter *filter, const char *values, imgpipe_chain **chain, imgpipe_error *error);
+/* Whether a law was broken since then; story->why says which. */
+bool watch_broken(struct story *story);
+/* For the handler of a crash: whether the address is that of a row beyond the `count` that rows() got in this thread, and which. */
+bool watch_guard(const void *address, int *index, int *count);
 
-/* A stage with random parameters, made from the filter's table alone, appended to `text`. */
-void random_stage(const struct proof *proof, struct rng *r, char *text, size_t size);
+/* A stage with random parameters, made from the filter's table alone, appended to `text`; `all`: with all that have no default.
+ * False if one of these was left out. */
+bool random_stage(const struct proof *proof, bool all, struct rng *r, char *text, size_t size);
 /* One to six random stages. */
 void random_chain(struct rng *r, char *text, size_t size);
 #endif

@@ -17,7 +17,7 @@ void story_add(struct story *s, const char *format, ...) {
 
 void story_variant(struct story *s, const struct variant *v) {
     story_add(s, " [%s threads %d isa %s strip %lld step %lld%s]", v->device, v->threads, imgpipe_isa_name(v->isa),
-              (long long)v->strip_rows, (long long)v->step_rows, v->poison ? " poison" : "");
+              (long long)v->strip_rows, (long long)v->step_rows, v->poison ? ", unused memory filled" : "");
 }
 
 int isa_count(void) {
@@ -94,7 +94,7 @@ enum outcome chain_run(const imgpipe_chain *chain, const struct variant *v, cons
     options.strip_rows = v->strip_rows, options.step_rows = v->step_rows, options.poison = v->poison;
     imgpipe_status status = imgpipe_chain_output(context, chain, &in->image.info, &options, &info, &error);
     if (status == IMGPIPE_ERROR_ARGUMENT) {
-        snprintf(story->why, sizeof story->why, "refused: %s", error.message);
+        snprintf(story->why, sizeof story->why, "%s", error.message);
         return error.message[0] ? REFUSED : wrong(story, "refused", "no reason given");
     }
     if (status != IMGPIPE_OK) return wrong(story, "imgpipe_chain_output", error.message);
@@ -106,7 +106,9 @@ enum outcome chain_run(const imgpipe_chain *chain, const struct variant *v, cons
     }
     status = imgpipe_run_image(context, chain, &in->image, out ? &out->image : NULL, &options, NULL, &error);
     enum outcome outcome = PASSED;
-    if (status != IMGPIPE_OK)
+    if (watch_broken(story)) /* says more than where pixels differ */
+        outcome = FAILED;
+    else if (status != IMGPIPE_OK)
         outcome = wrong(story, "imgpipe_run_image", error.message);
     else if (out && !picture_guards_intact(out))
         outcome = wrong(story, "guard bytes", "bytes around the output rows were overwritten");

@@ -87,9 +87,10 @@ static bool is_given(const imgpipe_chain *chain, const imgpipe_param *param) {
     return false;
 }
 
-void random_stage(const struct proof *proof, struct rng *r, char *text, size_t size) {
+bool random_stage(const struct proof *proof, bool all, struct rng *r, char *text, size_t size) {
     const imgpipe_filter *filter = proof->filter;
     int percent = (int)rng_range(r, 10, 70), given = 0;
+    bool complete = true;
     add(text, size, "%s", proof->text ? proof->text : filter->name);
     for (imgpipe_chain_value value; imgpipe_chain_value_at(proof->given, given, &value);) given++;
     for (int i = 0; i < filter->param_count; i++) {
@@ -97,10 +98,15 @@ void random_stage(const struct proof *proof, struct rng *r, char *text, size_t s
         const struct example *example = example_of(filter, p);
         if (p->type == IMGPIPE_PARAM_TEXT && (!example || !example->values[0])) continue;
         if (is_given(proof->given, p)) continue;
-        if (!(example && example->needed) && !rng_chance(r, percent)) continue;
+        bool absent = !p->initial && p->type != IMGPIPE_PARAM_BOOL;
+        if (!(example && example->needed) && !(all && absent) && !rng_chance(r, percent)) {
+            complete = complete && !absent;
+            continue;
+        }
         add(text, size, "%s", given++ ? ":" : "=");
         add_value(p, example, r, text, size);
     }
+    return complete;
 }
 
 void random_chain(struct rng *r, char *text, size_t size) {
@@ -112,6 +118,6 @@ void random_chain(struct rng *r, char *text, size_t size) {
         /* Charts are large and take the image away, so a chain has one seldom. */
         if (!strcmp(filter->name, "hist") && rng_chance(r, 80)) filter = imgpipe_filter_at(0);
         if (i) add(text, size, ",");
-        random_stage(&(const struct proof){.filter = filter}, r, text, size);
+        random_stage(&(const struct proof){.filter = filter}, false, r, text, size);
     }
 }

@@ -83,6 +83,8 @@ static void rows_of(const imgpipe_stage *stage, const imgpipe_rows *rows) {
         more = (uint8_t)((rows->y + i) & 1);
 #elif defined(ISA)
         more = stage->isa > 0;
+#elif defined(WRITES_INPUT)
+        if (in[0] < 9) ((uint8_t *)rows->in[i + 1])[0] = 9;
 #elif defined(HANGS)
         for (volatile int stay = 1; stay;) pause(); /* as a loop without an end, but for the load */
 #elif defined(CRASHES)
