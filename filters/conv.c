@@ -265,7 +265,7 @@ static imgpipe_status plan_whole(const imgpipe_stage *stage, struct conv_plan *p
     /* Any div above 2 * sum makes 0 of every sum. */
     p->div = fabs(div) > 2.0 * (double)sum + 1 ? 2 * sum + 1 : (int64_t)fabs(div);
     if (p->div > (int64_t)1 << 45)
-        return imgpipe_stage_fail(stage, error, "div", 0, 0, "div may be at most 35184372088832 for weights as large as these");
+        return imgpipe_stage_fail(stage, error, "div", 0, 0, "may be at most 35184372088832 for weights as large as these");
     /* Any bias beyond `most` makes the result all 0 or all full. */
     double most = (double)(sum / p->div + max + 2);
     int64_t added = (int64_t)(bias > most ? most : bias < -most ? -most : bias) * p->div;
@@ -289,9 +289,9 @@ static imgpipe_status plan_make(imgpipe_stage *stage, struct conv_plan *plan, co
     }
     if (isnan(div)) div = whole && sum > 0 ? sum : 1;
     if (div == 0)
-        return imgpipe_stage_fail(stage, error, "div", 0, 0, "div must not be 0; leave it away for the sum of the weights, or 1");
+        return imgpipe_stage_fail(stage, error, "div", 0, 0, "must not be 0; leave it away for the sum of the weights, or 1");
     if (fabs(div) < 1e-30)
-        return imgpipe_stage_fail(stage, error, "div", 0, 0, "div is too close to 0; its magnitude must be at least 1e-30");
+        return imgpipe_stage_fail(stage, error, "div", 0, 0, "is too close to 0; its magnitude must be at least 1e-30");
     p->width = mask->width;
     p->height = mask->height;
     p->absolute = options->absolute;

@@ -67,13 +67,13 @@ static imgpipe_status set_range(imgpipe_stage *stage, struct hist_data *data, im
         data->min = data->min_given ? floor(data->min + 0.5) : 0;
         data->max = data->max_given ? floor(data->max + 0.5) : imgpipe_type_max(type);
         if (fabs(data->min) > 1e6)
-            return imgpipe_stage_fail(stage, error, "min", 0, 0, "min is beyond a million; write a smaller one");
+            return imgpipe_stage_fail(stage, error, "min", 0, 0, "is beyond a million; write a smaller one");
         if (fabs(data->max) > 1e6)
-            return imgpipe_stage_fail(stage, error, "max", 0, 0, "max is beyond a million; write a smaller one");
+            return imgpipe_stage_fail(stage, error, "max", 0, 0, "is beyond a million; write a smaller one");
     }
     if (data->min > data->max)
         return imgpipe_stage_fail(stage, error, data->max_given ? "max" : "min", 0, 0,
-                                  "min %.9g is above max %.9g: the range is empty; let min be the smaller", data->min, data->max);
+                                  "the range from %.9g to %.9g is empty; let min be the smaller", data->min, data->max);
     return IMGPIPE_OK;
 }
 

@@ -17,7 +17,7 @@ static imgpipe_status threshold_setup(imgpipe_stage *stage, imgpipe_error *error
     imgpipe_type type = stage->in.format.type;
     double value = imgpipe_sample_units(options->value, type), max = imgpipe_type_max(type);
     if (isnan(value))
-        return imgpipe_stage_fail(stage, error, "value", 0, 0, "value is missing; write threshold=128 or threshold=50%%");
+        return imgpipe_stage_fail(stage, error, "value", 0, 0, "is missing; write threshold=128 or threshold=50%%");
     if (type != IMGPIPE_F32 && (value > max || value <= 0))
         imgpipe_stage_notice(stage, "value=%g makes every sample %g: samples here go from 0 to %g; per cent suit every depth",
                              value, value > max ? 0 : max, max);

@@ -389,7 +389,8 @@ void chain_place(const struct imgpipe_chain *chain, int stage, int param, int at
         int size = (int)strlen(value->text);
         *place = value->place;
         *place_length = value->length;
-        if (length <= 0 || at < 0 || at >= size) return;
+        if (size == 0) return;
+        if (length <= 0 || at < 0 || at >= size) at = 0, length = size;
         int to = length > size - at ? size : at + length;
         *place = value->offsets[at];
         *place_length = value->offsets[to - 1] + 1 - *place;

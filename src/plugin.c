@@ -77,11 +77,14 @@ imgpipe_status imgpipe_registry_load(imgpipe_registry *registry, const char *fil
     struct stat st;
     if (!registry || !file)
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "imgpipe_registry_load: a registry and a file are needed");
+    if (!*file) return error_set(error, IMGPIPE_ERROR_ARGUMENT, "the path of a plug-in is empty; write one, such as ./emboss.so");
+    int fault = stat(file, &st) == 0 ? 0 : errno;
+    if (!fault && S_ISDIR(st.st_mode))
+        return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: it is a folder, and no plug-in; name a file in it", file);
     if (!strchr(file, '/'))
         return error_set(error, IMGPIPE_ERROR_ARGUMENT,
                          "%s: a plug-in is named by its path, as none is searched for; write ./%s for one in the current folder",
                          file, file);
-    int fault = stat(file, &st) == 0 ? 0 : errno;
     if (fault || !S_ISREG(st.st_mode))
         return error_set(error, IMGPIPE_ERROR_ARGUMENT, "%s: there is no plug-in: %s; check the name", file,
                          fault ? strerror(fault) : "it is no file");

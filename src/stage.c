@@ -51,21 +51,30 @@ static imgpipe_status add_point(imgpipe_stage *stage, const imgpipe_point_op *op
     return IMGPIPE_OK;
 }
 
-/* Puts "NAME: " before a message, unless its author already did. */
-static void with_name(const imgpipe_stage *stage, char *buf, size_t size, const char *format, va_list args) {
+/* Behind "WORD: " if the text begins so. */
+static const char *behind(const char *text, const char *word) {
+    size_t length = word ? strlen(word) : 0;
+    bool there = length && strncmp(text, word, length) == 0 && strncmp(text + length, ": ", 2) == 0;
+    return there ? text + length + 2 : text;
+}
+
+/* Puts "NAME: ", or "NAME PARAM: ", before a message, less what its author already put there. */
+static void with_name(const imgpipe_stage *stage, const char *param, char *buf, size_t size, const char *format, va_list args) {
     const char *name = stage->filter ? stage->filter->name : NULL;
-    size_t head = 0;
-    buf[0] = 0;
-    if (name) head = (size_t)snprintf(buf, size, "%s: ", name);
-    if (head >= size) return;
-    vsnprintf(buf + head, size - head, format, args);
-    if (head && strncmp(buf + head, buf, head) == 0) memmove(buf, buf + head, strlen(buf + head) + 1);
+    char said[880];
+    vsnprintf(said, sizeof said, format, args);
+    const char *rest = behind(said, name);
+    size_t length = name ? strlen(name) : 0;
+    if (length && strncmp(said, name, length) == 0 && said[length] == ' ' && behind(said + length + 1, param) != said + length + 1)
+        rest = said + length + 1;
+    rest = behind(rest, param);
+    snprintf(buf, size, "%s%s%s%s%s", name ? name : "", param ? " " : "", param ? param : "", name ? ": " : "", rest);
 }
 
 static void notice(const imgpipe_stage *stage, const char *format, va_list args) {
     const struct stage_engine *engine = stage->engine;
     char message[1024];
-    with_name(stage, message, sizeof message, format, args);
+    with_name(stage, NULL, message, sizeof message, format, args);
     log_line(engine->log, IMGPIPE_LOG_NOTICE, "%s", message);
 }
 
@@ -74,10 +83,10 @@ static imgpipe_status fail(const imgpipe_stage *stage, imgpipe_error *error, con
     const struct stage_engine *engine = stage->engine;
     const imgpipe_filter *filter = stage->filter;
     char message[1024];
-    with_name(stage, message, sizeof message, format, args);
     int index = -1, place = -1, place_length = 0;
     for (int i = 0; param && filter && i < filter->param_count; i++)
         if (strcmp(filter->params[i].name, param) == 0) index = i;
+    with_name(stage, index >= 0 ? param : NULL, message, sizeof message, format, args);
     if (engine->chain && engine->index >= 0) chain_place(engine->chain, engine->index, index, at, length, &place, &place_length);
     return error_at(error, IMGPIPE_ERROR_ARGUMENT, place, place_length, "%s", message);
 }

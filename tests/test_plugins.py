@@ -7,6 +7,7 @@ INSTALLED is the command with FOLDER/loud as the folder of its installation. FOL
 """
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -86,6 +87,13 @@ def test_refused():
         expect(2, "--plugin", file, "-", "-f", "gray", "--format", "pgm", "-o", "-", data=pgm(1, 1, [1]), says=file)
         _, error = expect(0, "--list", variable=file, says=f"warning: {file}: ")
         check(len(error.splitlines()) == 1, f"one warning, not {error}")
+    expect(2, "--plugin", FOLDER, "--list", says=f"{FOLDER}: it is a folder")
+    expect(2, "--plugin=", "--list", says="imgpipe: --plugin: its value is empty")
+    # Where warnings are not shown, the error says that there would be some.
+    expect(2, "-q", "-", "-f", "dilate", "--format", "pgm", "-o", "-", variable="/nowhere", silent=["warning: "],
+           says="'dilate' is no filter")
+    expect(2, "-q", "-", "-f", "dilate", "--format", "pgm", "-o", "-", variable="/nowhere",
+           says="(1 plug-in could not be loaded; without -q a warning says why)")
     expect(2, "--plugin", "/nowhere/x.so", "--list", says="/nowhere/x.so: there is no plug-in")
     expect(0, "--list", variable="/nowhere", says="/nowhere: there is no plug-in")
     out, error = expect(0, "--list", variable=os.path.join(FOLDER, "broken") + ":" + os.path.join(FOLDER, "good"))
@@ -166,8 +174,17 @@ def test_check_filter():
     good = os.path.join(FOLDER, "good")
     for name in ("dilate", "dilate=5:border=wrap", "crisp", "exposure", "extremes"):
         out, _ = expect(0, "--check-filter", name, variable=good)
-        check(b": proved in " in out, f"--check-filter {name}: {out}")
+        check(b": proved in " in out and out.count(b"\n") == 1, f"--check-filter {name}: {out}")
     expect(0, "--check-filter", "wrong", "--plugin", plugin("wrong", "none"))
+    out, _ = expect(0, "--check-filter", "wrong", "--plugin", plugin("wrong", "needs_value"))
+    check(out == b"wrong: proved in 200 cases on cpu\n", f"a parameter without a default is given where it must be: {out}")
+    with tempfile.TemporaryDirectory(prefix="imgpipe-plugins-") as folder:
+        out, _ = expect(0, "--check-filter", "hist=data=h.csv", cwd=folder)
+        check(not os.listdir(folder), "a proof writes no side data")
+        right = re.fullmatch(rb"hist: proved in \d+ cases on cpu; \d+ were refused, the last one, hist=.*, as hist .*\n", out)
+        check(right, f"the last one that was refused, and why: {out}")
+        out, _ = expect(0, "--check-filter", "hist=data=-", cwd=folder)
+        check(out.count(b"\n") == 1, "nor to standard output")
     for name in ("halve", "transpose"):
         expect(0, "--check-filter", name, "--plugin", plugin("shapes", "shapes"))
     for name, why in WRONG.items():
@@ -177,6 +194,7 @@ def test_check_filter():
             continue
         _, error = expect(1, *arguments, says=why)
         check(len(error.splitlines()) == 1 and error.startswith("imgpipe: not proved: wrong on "), error)
+        check(("did not ask for" in error) == (name == "reads_column"), f"{name}: {error}")
     expect(0, "--check-filter", "threshold=50%", "-q")
     expect(2, "--check-filter", "nothing", says="'nothing' is no filter")
     expect(2, "--check-filter", "blur,invert", says="is not one filter")

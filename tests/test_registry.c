@@ -208,6 +208,34 @@ static void test_wrong_setup(void) {
     imgpipe_context_free(&context);
 }
 
+/* However the author begins, the message names filter and parameter once, and the value is marked without its key. */
+static imgpipe_status failing_setup(imgpipe_stage *stage, imgpipe_error *said) {
+    static const char *const heads[] = {"", "own: ", "number: ", "own number: "};
+    const struct options *options = stage->options;
+    const char *param = options->number < 4 ? "number" : NULL;
+    return imgpipe_stage_fail(stage, said, param, 0, 0, "%sis too much", heads[options->number % 4]);
+}
+
+static void test_failing_setup(void) {
+    static const char *const said[] = {"own number: is too much", "own: is too much"};
+    imgpipe_context *context = new_context();
+    imgpipe_filter own = right_filter();
+    own.setup = failing_setup;
+    CHECK(imgpipe_registry_new(&registry, &error) == IMGPIPE_OK && imgpipe_registry_add(registry, &own, &error) == IMGPIPE_OK);
+    for (int i = 0; i < 6; i++) {
+        char text[32];
+        imgpipe_chain *chain = NULL;
+        snprintf(text, sizeof text, "gray,own=number=%d", i);
+        CHECK(imgpipe_chain_parse_with(registry, text, &chain, &error) == IMGPIPE_OK);
+        bool right = run(context, chain) == -1 && strcmp(error.message, said[i >= 4]) == 0;
+        if (!CHECK(right && error.place == (i < 4 ? 16 : 5) && error.length == (i < 4 ? 1 : 12)))
+            printf("      %d: %s, %d + %d\n", i, error.message, error.place, error.length);
+        imgpipe_chain_free(&chain);
+    }
+    imgpipe_registry_free(&registry);
+    imgpipe_context_free(&context);
+}
+
 /* A filter that takes the sample above, and leaves the value beyond the edge as it came. */
 static void above(const imgpipe_stage *stage, const imgpipe_rows *rows) {
     (void)stage;
@@ -310,9 +338,11 @@ static void test_refusals(void) {
         REFUSED(imgpipe_registry_load(registry, path(broken, says[i][0]), &error), says[i][1]);
         CHECK(!imgpipe_registry_at(registry, built)); /* nor is the right one beside it there */
     }
-    REFUSED(imgpipe_registry_load(registry, broken, &error), "it is no file");
+    REFUSED(imgpipe_registry_load(registry, broken, &error), "it is a folder, and no plug-in");
+    REFUSED(imgpipe_registry_load(registry, "/dev/null", &error), "it is no file");
+    REFUSED(imgpipe_registry_load(registry, ".", &error), ".: it is a folder, and no plug-in");
     REFUSED(imgpipe_registry_load(registry, "dilate.so", &error), "write ./dilate.so for one in the current folder");
-    REFUSED(imgpipe_registry_load(registry, "", &error), "named by its path");
+    REFUSED(imgpipe_registry_load(registry, "", &error), "the path of a plug-in is empty");
     REFUSED(imgpipe_registry_load(registry, NULL, &error), "are needed");
     snprintf(text, sizeof text, "%s/nowhere", broken);
     REFUSED(imgpipe_registry_load_folder(registry, text, NULL, NULL, &error), "cannot be read as a folder of plug-ins");
@@ -337,6 +367,7 @@ int main(int count, char **arguments) {
     test_descriptors();
     test_own();
     test_wrong_setup();
+    test_failing_setup();
     test_border_value();
     test_loading();
     test_refusals();

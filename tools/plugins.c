@@ -9,7 +9,17 @@
 
 static void warn(void *user, const imgpipe_error *error) {
     struct plugins *plugins = user;
+    plugins->left_out++;
     console_log(plugins->console, IMGPIPE_LOG_WARNING, error->message);
+}
+
+/* The filter that an error misses may be in one of those; where warnings are not shown the error has to say so. */
+static void add_left_out(const struct plugins *plugins, imgpipe_error *error) {
+    size_t used = strlen(error->message);
+    if (plugins->left_out && plugins->console->quiet)
+        snprintf(error->message + used, sizeof error->message - used,
+                 " (%d plug-in%s could not be loaded; without -q a warning says why)", plugins->left_out,
+                 plugins->left_out > 1 ? "s" : "");
 }
 
 int plugins_begin(struct plugins *plugins, const struct options *options, struct console *console) {
@@ -17,8 +27,13 @@ int plugins_begin(struct plugins *plugins, const struct options *options, struct
     *plugins = (struct plugins){.console = console};
     pthread_mutex_init(&plugins->lock, NULL);
     imgpipe_status failed = imgpipe_registry_new(&plugins->registry, &error);
-    for (int i = 0; !failed && i < options->plugins.count; i++)
+    for (int i = 0; !failed && i < options->plugins.count; i++) {
+        if (!*options->plugins.items[i]) {
+            console_error(console, "--plugin: its value is empty; write the path of a plug-in, such as ./emboss.so");
+            return EXIT_USAGE;
+        }
         failed = imgpipe_registry_load(plugins->registry, options->plugins.items[i], &error);
+    }
     if (!failed) return EXIT_DONE;
     console_error(console, "%s", error.message);
     return failed == IMGPIPE_ERROR_ARGUMENT ? EXIT_USAGE : EXIT_SOME_FAILED;
@@ -69,6 +84,7 @@ imgpipe_status plugins_parse(struct plugins *plugins, const char *text, imgpipe_
     imgpipe_status failed = imgpipe_chain_parse_with(plugins->registry, text, chain, error);
     if (failed == IMGPIPE_ERROR_ARGUMENT && search(plugins))
         failed = imgpipe_chain_parse_with(plugins->registry, text, chain, error);
+    if (failed == IMGPIPE_ERROR_ARGUMENT) add_left_out(plugins, error);
     pthread_mutex_unlock(&plugins->lock);
     return failed;
 }

@@ -9,6 +9,7 @@ struct plugins {
     struct console *console;
     imgpipe_registry *registry;
     bool searched; /* IMGPIPE_PLUGINS and the folder were looked at */
+    int left_out;  /* what was found there and gave a warning */
     pthread_mutex_t lock;
 };
 

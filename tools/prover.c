@@ -50,7 +50,8 @@ static enum outcome same(const imgpipe_chain *chain, const struct variant *v, co
         char where[300];
         snprintf(where, sizeof where, "%.280s", story->why);
         snprintf(story->why, sizeof story->why,
-                 "its result changes with memory that need() did not ask for (columns beyond the window), or with what scratch held: %s",
+                 "its result changes with memory that need() did not ask for (columns beyond the window), or with what scratch "
+                 "held: %s",
                  where);
     }
     if (!equal) return FAILED;

@@ -107,7 +107,8 @@ static void watched_gather(const imgpipe_stage *stage, const imgpipe_rows *rows,
     bool look = atomic_fetch_add(&watch->looks, 1) < LOOKS_MOST;
     uint64_t before = look ? hash_input(stage, rows) : 0;
     watch->gather(stage, rows, state);
-    if (look && hash_input(stage, rows) != before) break_law(watch, "gather() writes into its input rows; they are to be read only");
+    if (look && hash_input(stage, rows) != before)
+        break_law(watch, "gather() writes into its input rows; they are to be read only");
 }
 
 /* --------------------------------------------------------------------------------------------------- rows() */

@@ -99,6 +99,9 @@ static void rows_of(const imgpipe_stage *stage, const imgpipe_rows *rows) {
 
 static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     (void)error;
+#ifdef NEEDS_VALUE
+    if (*(const int64_t *)stage->options < 0) return imgpipe_stage_fail(stage, error, "number", 0, 0, "is missing; write wrong=3");
+#endif
     last = 0;
     stage->rows = rows_of;
     return IMGPIPE_OK;
@@ -114,7 +117,12 @@ static imgpipe_rect need(const imgpipe_stage *stage, imgpipe_rect out) {
 #endif
     return imgpipe_grow(out, 1, 1);
 }
+#ifdef NEEDS_VALUE /* which is right */
+static const imgpipe_param params[] = {{"number", 0, IMGPIPE_PARAM_INT, NULL, 0, 9, NULL, "a number that must be there"}};
+#define FUNCTIONS .kind = IMGPIPE_LOCAL, .need = need, .options_size = sizeof(int64_t), .params = params, .param_count = 1
+#else
 #define FUNCTIONS .kind = IMGPIPE_LOCAL, .need = need
+#endif
 #endif
 
 static const imgpipe_filter wrong = {
