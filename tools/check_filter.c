@@ -71,10 +71,10 @@ static void too_long(int number) {
 }
 
 static void tell_ends(void) {
-    struct sigaction hangup;
-    signal(SIGINT, stopped);
-    signal(SIGTERM, stopped);
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) signal(SIGHUP, stopped);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction before;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) /* what is ignored stays so */
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) signal(numbers[i], stopped);
     signal(SIGALRM, too_long);
 }
 
