@@ -113,7 +113,7 @@ def test_data_replaces_nothing():
     os.symlink("image.csv", "link.csv")
     for data in ("image.csv", "./image.csv", f"{os.getcwd()}/link.csv"):
         result = expect(2, "image.csv", "-f", f"hist=data={data}", "-o", "out.png", says="is the input")
-        check(result.err.splitlines()[-1].strip(" ") == "^" + "~" * (len(data) + 4), "the mark:", result)
+        check(result.err.splitlines()[-1].strip(" ") == "^" + "~" * (len(data) - 1), "the mark:", result)
     expect(2, "in.png", "-f", "hist=data=new.csv", "-o", "./new.csv", "--format", "png", says="where the image goes")
     expect(2, "in.png", "-f", "hist=data=a.csv:pass,gray,hist=data=./a.csv", "-o", "out.png", says="the data of a stage before")
     expect(2, "in.png", "-f", "hist=data=-:pass,hist=data=-", "-o", "out.png", says="standard output")
