@@ -40,6 +40,8 @@ int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, 
     return count;
 }
 
+const char backend_cuda_advice[] = "use --device cpu or auto";
+
 /* ---- the context */
 
 /* Known at once, unlike all that the driver must be asked for; the runtime would begin with that. */
@@ -55,7 +57,7 @@ static imgpipe_status find_device(int device, imgpipe_error *error) {
     int count = backend_cuda_devices(NULL, 0, why, sizeof why);
     if (device < count) return IMGPIPE_OK;
     if (count == 0)
-        error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d: %s; use --device cpu or auto", device, why);
+        error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d: %s; %s", device, why, backend_cuda_advice);
     else
         error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d is absent: this machine has %d GPU%s; see --list-devices", device, count,
                   count == 1 ? "" : "s");

@@ -6,6 +6,9 @@
 /* Lists up to `capacity` devices and returns how many there are; `why` (may be NULL) says in one line why there is none. */
 int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, size_t why_size);
 
+/* What to do where there is none. */
+extern const char backend_cuda_advice[];
+
 struct cuda_options {
     int device;
     bool later;             /* the device is looked for by the thread that starts it; what is wrong shows when a pass is opened */

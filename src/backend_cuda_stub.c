@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+const char backend_cuda_advice[] = "use --device cpu or auto, or build with -Dcuda=enabled";
+
 static const char reason[] = "this imgpipe was built without CUDA (nvcc was not found)";
 
 int backend_cuda_devices(imgpipe_device_info *devices, int capacity, char *why, size_t why_size) {
@@ -18,5 +20,7 @@ imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *
     (void)tasks;
     (void)log;
     (void)backend;
-    return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:%d: %s; use --device cpu, or build with -Dcuda=enabled", options->device, reason);
+    char number[16] = ""; /* the first one has most likely been named without it */
+    if (options->device > 0) snprintf(number, sizeof number, ":%d", options->device);
+    return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda%s: %s; %s", number, reason, backend_cuda_advice);
 }

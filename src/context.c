@@ -81,7 +81,7 @@ static imgpipe_status make_named(imgpipe_context *context, imgpipe_error *error)
     if (context->gpus) return backend_cuda_new(context->tasks, &context->cuda_options, &context->log, &context->cuda, error);
     struct backend_group_options options = {.count = backend_cuda_devices(NULL, 0, why, sizeof why), .name = "cuda:all",
                                             .log = &context->log, .make = make_gpu, .user = context};
-    if (!options.count) return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:all: %s; use --device cpu or auto", why);
+    if (!options.count) return error_set(error, IMGPIPE_ERROR_DEVICE, "device cuda:all: %s; %s", why, backend_cuda_advice);
     options.first = context->turn % options.count;
     options.width = context->gpus = context->share > 1 ? 1 : options.count;
     imgpipe_status failed = backend_group_new(&options, &context->group, error);
