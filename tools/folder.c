@@ -1,4 +1,5 @@
 #include "folder.h"
+#include "atomic_file.h"
 #include "conflicts.h"
 #include "inputs.h"
 #include "names.h"
@@ -153,9 +154,16 @@ static bool has_work(const struct plan *plan) {
     return false;
 }
 
+static int refuse_out(const struct plan *plan, int fault) {
+    console_error(plan->console,
+                  "cannot write into the folder '%s': %s; ask for the right to write there, or name another place", plan->roles->out,
+                  strerror(fault));
+    return EXIT_OUTPUT;
+}
+
 /* Makes OUT, and looks whether it can be written into, before every single image fails for that. */
 static int open_out(const struct plan *plan) {
-    const char *out = plan->roles->out;
+    const char *out = plan->roles->out, *slash = out[strlen(out) - 1] == '/' ? "" : "/";
     char path[4200];
     struct stat st;
     int fault = path_make_folder(out);
@@ -163,13 +171,12 @@ static int open_out(const struct plan *plan) {
         console_error(plan->console, "cannot make the folder '%s': %s; name another place", out, strerror(fault));
         return EXIT_OUTPUT;
     }
-    if (faccessat(AT_FDCWD, out, W_OK | X_OK, AT_EACCESS) != 0) {
-        console_error(plan->console,
-                      "cannot write into the folder '%s': %s; ask for the right to write there, or name another place", out,
-                      strerror(errno));
-        return EXIT_OUTPUT;
-    }
-    snprintf(path, sizeof path, "%s/.imgpipe", out);
+    if (faccessat(AT_FDCWD, out, W_OK | X_OK, AT_EACCESS) != 0) return refuse_out(plan, errno);
+    /* The file system may still have no place for files, as /proc has none. A full disk is told of with the image that it stops. */
+    snprintf(path, sizeof path, "%s%s.imgpipe-probe", out, slash);
+    fault = atomic_probe(path);
+    if (fault && fault != ENOSPC && fault != EDQUOT) return refuse_out(plan, fault);
+    snprintf(path, sizeof path, "%s%s.imgpipe", out, slash);
     if (stat(path, &st) != 0 || S_ISDIR(st.st_mode)) return EXIT_DONE;
     console_error(plan->console, "'%s' is no folder, and it is noted there what is done; remove it, or give it another name", path);
     return EXIT_OUTPUT;
