@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 int report_open(const struct options *o, struct console *console, const struct jobs *jobs, FILE **report) {
     *report = NULL;
@@ -18,11 +20,21 @@ int report_open(const struct options *o, struct console *console, const struct j
     return *report ? EXIT_DONE : EXIT_OUTPUT;
 }
 
+/* What a full disk left of a report that has not a byte of it. Called once `file` is closed; `st` is of the time before. */
+static void remove_empty(const char *file, const struct stat *st) {
+    struct stat now;
+    if (S_ISREG(st->st_mode) && lstat(file, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino && now.st_size == 0)
+        unlink(file);
+}
+
 int report_close(const struct options *o, struct console *console, FILE *report) {
     if (!report) return EXIT_DONE;
     bool told = ferror(report), failed = fflush(report) != 0 || told; /* an earlier fault was told when it was found */
     int fault = errno;
+    struct stat st;
+    bool known = report != stdout && fstat(fileno(report), &st) == 0;
     if (report != stdout && fclose(report) != 0 && !failed) failed = true, fault = errno;
+    if (failed && known) remove_empty(o->report, &st);
     if (failed && !told && fault != EPIPE)
         console_error(console, "--report: cannot write '%s': %s; check the disk", o->report, strerror(fault));
     return failed ? EXIT_OUTPUT : EXIT_DONE;

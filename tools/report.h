@@ -19,7 +19,7 @@ struct totals {
 
 /* Opens --report, which may name none; returns 0, or the exit status of the fault that it told. `jobs` are not to be replaced by it. */
 int report_open(const struct options *options, struct console *console, const struct jobs *jobs, FILE **report);
-/* Returns 0, or 4 if it could not be written to its end. */
+/* Returns 0, or 4 if it could not be written to its end; if that is not a byte the file goes. */
 int report_close(const struct options *options, struct console *console, FILE *report);
 
 /* Seconds of the steps in the order of the work; the contract names them. */

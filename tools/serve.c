@@ -1,6 +1,8 @@
 #include "serve.h"
 #include "batch.h"
+#include "inputs.h"
 #include "line_reader.h"
+#include "paths.h"
 #include "request.h"
 #include "settings.h"
 #include "signals.h"
@@ -107,9 +109,11 @@ static bool find_target(struct answer *a) {
     o->output = r->out;
     o->no_output = !r->out;
     if (!o->chain) o->chain = "";
-    int failed = roles_find(o, &roles, message);
-    if (!failed && roles.many)
-        failed = EXIT_USAGE, snprintf(message, sizeof message, "'%.200s' is a folder or a pattern; a job has one image", r->in);
+    int failed = EXIT_USAGE;
+    if (path_is_folder(r->in) || input_is_pattern(r->in))
+        snprintf(message, sizeof message, "'%.200s' is a folder or a pattern; a job has one image", r->in);
+    else
+        failed = roles_find(o, &roles, message);
     if (!failed) failed = target_find(o, &roles, &a->target, message);
     if (!failed && !request_check_out(a->target.out, message)) failed = EXIT_USAGE;
     if (!failed && access(r->in, R_OK) == 0) failed = target_make_folder(&a->target, message);

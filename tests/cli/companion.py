@@ -215,6 +215,16 @@ def test_companion_streams():
         expect(0, "--batch", "-", "-q", data=json.dumps({**job, "out": "/dev/null"}).encode(), stdout=nothing)
 
 
+def test_companion_folder():
+    os.mkdir("in")
+    jobs = b"".join(json.dumps({"in": name, "out": out}).encode() + b"\n"
+                    for name in ("in", "*.gone") for out in ("x.png", "x.png/", None))
+    result = run("--batch", "-", "-q", data=jobs)
+    answers = [json.loads(line)["error"] for line in result.out.splitlines()]
+    check(len(answers) == 6 and all("a job has one image" in error for error in answers), answers)
+    left("in", "in.png")
+
+
 def test_companion_usage():
     expect(2, "--batch", "file", says="write --batch -")
     for more in (("in.png",), ("-o", "x.png"), ("-r",), ("--resume",), ("--report", "x"), ("--dry-run",), ("--shard", "1/2")):

@@ -2,12 +2,14 @@
 import json
 import os
 import re
+import resource
 import shutil
+import subprocess
 import threading
 import time
 
 from folders import found, holds, tree
-from harness import Tally, check, expect, on_terminal, png, read, run, write
+from harness import PROGRAM, Tally, check, environment, expect, on_terminal, png, read, run, write
 
 
 def touch(name, seconds):
@@ -189,6 +191,24 @@ def test_report_on_a_full_disk():
     tree("in/a.png", "in/b.png")
     result = expect(4, "in", "-f", "gray", "--report", "/dev/full", "out/", says="report: No space left")
     check(result.err.count("report") == 1, "it is told once, with the right reason:", result)
+    for args in (("in", "-f", "gray", "full/"), ("in/a.png", "-f", "gray", "full.png")):
+        process = subprocess.run([PROGRAM, *args, "--report", "r"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60,
+                                 env=environment(), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+        check(process.returncode == 4 and b"report" in process.stderr, args, process)
+        check(not os.path.exists("r"), "an empty report is left of", args)
+
+
+def test_out_that_takes_no_files():
+    """Where the right to write is there, for root, and yet no file can be made."""
+    tree("in/a.png", "in/b.png")
+    for out in ("/proc/", "/sys/kernel/"):
+        result = expect(4, "in", "-f", "gray", "-q", out, says=f"cannot write into the folder '{out}'")
+        check(len(result.err.splitlines()) == 1, "it is told once for each image:", result)
+    os.mkdir("cc")
+    write("cc/.imgpipe", b"")
+    expect(4, "in", "-f", "gray", "cc/", says="'cc/.imgpipe' is no folder")
+    expect(0, "in", "-f", "gray", "out/", says="all 2")
+    check(sorted(os.listdir("out")) == [".imgpipe", "a.png", "b.png"], os.listdir("out"))
 
 
 def test_timings_of_all():
