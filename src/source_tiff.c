@@ -223,9 +223,7 @@ static imgpipe_status take_layout(struct tiff_source *s, imgpipe_error *error) {
 static void take_storage(struct tiff_source *s) {
     struct storage *storage = &s->base.storage;
     uint16_t predictor = PREDICTOR_NONE;
-    bool has = s->compression == COMPRESSION_LZW || s->compression == COMPRESSION_ADOBE_DEFLATE ||
-               s->compression == COMPRESSION_DEFLATE || s->compression == COMPRESSION_ZSTD || s->compression == COMPRESSION_LZMA;
-    if (has) TIFFGetFieldDefaulted(s->tifs[0], TIFFTAG_PREDICTOR, &predictor);
+    if (tiff_has_predictor(s->compression)) TIFFGetFieldDefaulted(s->tifs[0], TIFFTAG_PREDICTOR, &predictor);
     *storage = (struct storage){.compression = s->compression,
                                 .predictor = predictor,
                                 .separate_planes = s->separate,
@@ -266,6 +264,7 @@ static imgpipe_status open_image(struct tiff_source *s, imgpipe_error *error) {
     if ((status = check_size(s, &reader, error))) return status;
     if ((status = tiff_open_page(s, 0, error))) return status;
     if ((status = take_layout(s, error))) return status;
+    if ((status = tiff_check_tags(s, &reader, error))) return status;
     if ((status = choose_format(s, error))) return status;
     status = source_check_size(&s->base.options, input_name(input), (uint64_t)s->base.info.width, (uint64_t)s->base.info.height,
                                imgpipe_pixel_size(s->base.info.format), false, error);

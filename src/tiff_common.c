@@ -176,3 +176,8 @@ const char *tiff_compression_name(uint16_t compression) {
         if (names[i].number == compression) return names[i].name;
     return "unknown";
 }
+
+bool tiff_has_predictor(uint16_t compression) {
+    return compression == COMPRESSION_LZW || compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE ||
+           compression == COMPRESSION_ZSTD || compression == COMPRESSION_LZMA;
+}

@@ -36,4 +36,6 @@ bool tiff_read_at(void *file, uint64_t at, void *to, size_t size);
 void tiff_forget(struct tiff_file *file);
 /* "LZW" and the like. */
 const char *tiff_compression_name(uint16_t compression);
+/* Whether differences of neighbours may have been compressed in place of samples. */
+bool tiff_has_predictor(uint16_t compression);
 #endif

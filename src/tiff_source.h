@@ -1,4 +1,4 @@
-/* The parts of the TIFF reader: pages (tiff_pages.c), header (source_tiff.c), samples from the file (tiff_read.c), their
+/* The parts of the TIFF reader: pages (tiff_pages.c), header (source_tiff.c, tiff_check.c), samples from the file (tiff_read.c), their
  * conversion into the format of the image (tiff_convert.c), and what stands beside the pixels (tiff_meta.c). */
 #ifndef TIFF_SOURCE_H
 #define TIFF_SOURCE_H
@@ -54,6 +54,9 @@ imgpipe_status tiff_open_page(struct tiff_source *s, int index, imgpipe_error *e
 /* tiff_pages.c: chooses the page and refuses camera raw files. *at gets the place of its directory, *pages how many there are. */
 imgpipe_status tiff_choose_page(struct tiff_source *s, const struct ifd_reader *reader, uint64_t first, uint64_t *at,
                                 uint64_t *pages, imgpipe_error *error);
+
+/* tiff_check.c: refuses the page, the layout of which is known, if libtiff left out or changed a tag that decides its pixels. */
+imgpipe_status tiff_check_tags(struct tiff_source *s, const struct ifd_reader *reader, imgpipe_error *error);
 
 /* tiff_read.c: decides how to read, takes the memory for it, and refuses what does not fit the budget. */
 imgpipe_status tiff_band_open(struct tiff_source *s, imgpipe_error *error);
