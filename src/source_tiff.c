@@ -303,6 +303,7 @@ static void tiff_source_close(struct source *source) {
         if (s->tifs[i]) TIFFClose(s->tifs[i]);
     free(s->file.bytes);
     free(s->band);
+    free(s->absent);
     free(s->chunk);
     free(s);
 }

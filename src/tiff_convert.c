@@ -89,6 +89,16 @@ static void cmyk_to_rgb(const struct tiff_source *s, const unsigned char *ink, v
     }
 }
 
+/* A pixel of which the truncated file lacks something is 0, whatever colour samples of 0 are. */
+static void clear_absent(const struct tiff_source *s, int row, unsigned char *out) {
+    size_t pixel = imgpipe_pixel_size(s->base.info.format), bits = (size_t)s->bits * (s->planes > 1 ? 1 : s->samples);
+    for (int p = 0; p < s->planes; p++) {
+        const unsigned char *absent = s->absent + (size_t)p * s->plane_bytes + (size_t)row * s->row_bytes;
+        for (size_t x = 0; x < (size_t)s->base.info.width; x++)
+            if (absent[((x + 1) * bits - 1) / 8]) memset(out + x * pixel, 0, pixel);
+    }
+}
+
 void tiff_convert_row(struct tiff_source *s, int row, void *out) {
     size_t sample_size = s->bits / 8;
     const unsigned char *from = s->band + (size_t)row * s->row_bytes;
@@ -104,4 +114,5 @@ void tiff_convert_row(struct tiff_source *s, int row, void *out) {
     }
     if (s->inverted) invert(s, out);
     if (s->associated) divide_by_alpha(s, out);
+    if (s->absent) clear_absent(s, row, out);
 }

@@ -37,7 +37,8 @@ static uint64_t raw_bytes(const struct tiff_source *s, uint64_t size) {
 static imgpipe_status raw_over_budget(struct tiff_source *s, uint32_t index, uint64_t bytes, imgpipe_error *error) {
     char need[32], have[32];
     return error_set(error, IMGPIPE_ERROR_MEMORY,
-                     "cannot read '%s': the compressed bytes of %s %" PRIu32 " are read at once, and need %s, over the memory budget of "
+                     "cannot read '%s': the compressed bytes of %s %" PRIu32
+                     " are read at once, and need %s, over the memory budget of "
                      "%s; raise --memory",
                      input_name(s->base.input), s->tiled ? "tile" : "strip", index, text_bytes(bytes, need),
                      text_bytes(s->base.options.memory, have));
@@ -49,6 +50,11 @@ static imgpipe_status over_budget(struct tiff_source *s, uint64_t bytes, imgpipe
                      "cannot read '%s': a row of its %s needs %s, over the memory budget of %s; raise --memory",
                      input_name(s->base.input), s->tiled ? "tiles" : "strips", text_bytes(bytes, need),
                      text_bytes(s->base.options.memory, have));
+}
+
+/* Whether it must be known what the file lacks: a colour that is computed from a sample of 0 may be any. */
+static bool is_marked(const struct tiff_source *s) {
+    return s->base.options.allow_truncated && (s->palette || s->inverted || s->cmyk);
 }
 
 /* Chooses the kind of band; a damaged strip can be read in part only where it is decoded at once. */
@@ -63,7 +69,7 @@ static void choose_band(struct tiff_source *s) {
     } else if (s->compression == COMPRESSION_NONE) {
         s->band_kind = TIFF_BAND_DIRECT;
         s->band_capacity = rows_of(ROWS_BYTES, all_planes, strip);
-    } else if (at_once && (fits(s, strip_bytes) || is_whole_codec(s->compression))) {
+    } else if (at_once && (fits(s, is_marked(s) ? strip_bytes * 2 : strip_bytes) || is_whole_codec(s->compression))) {
         s->band_kind = TIFF_BAND_STRIP;
         s->band_capacity = (int)strip;
     } else {
@@ -92,8 +98,9 @@ imgpipe_status tiff_band_open(struct tiff_source *s, imgpipe_error *error) {
     s->chunk_bytes = tile;
     choose_band(s);
     s->plane_bytes = row * (size_t)s->band_capacity;
-    if (__builtin_mul_overflow(s->plane_bytes, (uint64_t)s->planes, &all) || __builtin_add_overflow(all, tile, &all) ||
-        !fits(s, all))
+    bool marked = is_marked(s);
+    uint64_t bands = (uint64_t)s->planes * (marked ? 2 : 1);
+    if (__builtin_mul_overflow(s->plane_bytes, bands, &all) || __builtin_add_overflow(all, tile, &all) || !fits(s, all))
         return over_budget(s, all, error);
     if (!sizes_agree(s))
         return tiff_refuse(s, error, "this TIFF file is broken: its layout contradicts itself; get an undamaged copy");
@@ -105,7 +112,8 @@ imgpipe_status tiff_band_open(struct tiff_source *s, imgpipe_error *error) {
     size_t ink = s->cmyk && s->separate ? row * 4 : 0;
     s->band = calloc((size_t)s->planes, s->plane_bytes);
     s->chunk = calloc(1, tile > ink ? tile : ink + 1);
-    if (!s->band || !s->chunk) return tiff_no_memory(s, error);
+    if (marked) s->absent = calloc((size_t)s->planes, s->plane_bytes);
+    if (!s->band || !s->chunk || (marked && !s->absent)) return tiff_no_memory(s, error);
     for (int p = 1; p < s->planes && s->band_kind == TIFF_BAND_ROWS; p++) {
         imgpipe_status status = tiff_open_page(s, p, error);
         if (status) return status;
@@ -174,12 +182,14 @@ static imgpipe_status decode_part(struct tiff_source *s, uint32_t index, uint64_
         free(raw);
     }
     memset(to + low * row_bytes, 0, bytes - low * row_bytes);
+    s->chunk_there = low * row_bytes;
     return IMGPIPE_OK;
 }
 
 static imgpipe_status read_chunk(struct tiff_source *s, uint32_t index, unsigned char *to, size_t bytes, size_t row_bytes,
                                  imgpipe_error *error) {
     uint64_t at, size;
+    s->chunk_there = bytes;
     switch (find_chunk(s, index, &at, &size, error)) {
     case CHUNK_REFUSED: return error ? error->status : IMGPIPE_ERROR_INPUT;
     case CHUNK_SPARSE: memset(to, 0, bytes); return IMGPIPE_OK;
@@ -198,6 +208,11 @@ static unsigned char *band_row(const struct tiff_source *s, int plane, int row) 
     return s->band + (size_t)plane * s->plane_bytes + (size_t)row * s->row_bytes;
 }
 
+/* Notes for `count` bytes of a row from `at` on whether the file lacks them. */
+static void mark(struct tiff_source *s, int plane, int row, size_t at, size_t count, bool absent) {
+    if (s->absent) memset(s->absent + (size_t)plane * s->plane_bytes + (size_t)row * s->row_bytes + at, absent, count);
+}
+
 static imgpipe_status fill_tiles(struct tiff_source *s, imgpipe_error *error) {
     uint32_t y = (uint32_t)s->band_y;
     for (int p = 0; p < s->planes; p++) {
@@ -206,7 +221,10 @@ static imgpipe_status fill_tiles(struct tiff_source *s, imgpipe_error *error) {
             imgpipe_status status = read_chunk(s, index, s->chunk, s->chunk_bytes, s->chunk_row_bytes, error);
             if (status) return status;
             size_t count = s->row_bytes - at < s->chunk_row_bytes ? s->row_bytes - at : s->chunk_row_bytes;
-            for (int i = 0; i < s->band_rows; i++) memcpy(band_row(s, p, i) + at, s->chunk + (size_t)i * s->chunk_row_bytes, count);
+            for (int i = 0; i < s->band_rows; i++) {
+                memcpy(band_row(s, p, i) + at, s->chunk + (size_t)i * s->chunk_row_bytes, count);
+                mark(s, p, i, at, count, (size_t)i * s->chunk_row_bytes >= s->chunk_there);
+            }
         }
     }
     return IMGPIPE_OK;
@@ -218,9 +236,11 @@ static uint32_t strip_of(const struct tiff_source *s, int64_t y, int plane) {
 
 static imgpipe_status fill_strip(struct tiff_source *s, imgpipe_error *error) {
     imgpipe_status status = IMGPIPE_OK;
-    for (int p = 0; p < s->planes && !status; p++)
+    for (int p = 0; p < s->planes && !status; p++) {
         status =
             read_chunk(s, strip_of(s, s->band_y, p), band_row(s, p, 0), s->row_bytes * (size_t)s->band_rows, s->row_bytes, error);
+        for (int i = 0; i < s->band_rows; i++) mark(s, p, i, 0, s->row_bytes, (size_t)i * s->row_bytes >= s->chunk_there);
+    }
     return status;
 }
 
@@ -229,6 +249,7 @@ static imgpipe_status fill_rows(struct tiff_source *s, imgpipe_error *error) {
         uint64_t at, size;
         enum chunk_state state = find_chunk(s, strip_of(s, s->band_y, p), &at, &size, error);
         if (state == CHUNK_REFUSED) return error ? error->status : IMGPIPE_ERROR_INPUT;
+        for (int i = 0; i < s->band_rows; i++) mark(s, p, i, 0, s->row_bytes, state == CHUNK_CUT);
         if (state != CHUNK_THERE) {
             memset(band_row(s, p, 0), 0, s->row_bytes * (size_t)s->band_rows);
             continue;
@@ -265,6 +286,8 @@ static imgpipe_status fill_direct(struct tiff_source *s, imgpipe_error *error) {
         unsigned char *to = band_row(s, p, 0);
         if (have > 0 && !tiff_read_at(&s->file, at, to, have)) return tiff_failure(s, error);
         memset(to + have, 0, want - have);
+        mark(s, p, 0, 0, have, false);
+        mark(s, p, 0, have, want - have, state == CHUNK_CUT);
         order_bytes(s, to, want);
     }
     return IMGPIPE_OK;

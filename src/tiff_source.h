@@ -35,6 +35,9 @@ struct tiff_source {
     /* rows in memory, as the file has them but for the byte order */
     enum tiff_band band_kind;
     unsigned char *band, *chunk; /* chunk: one tile */
+    /* Laid out as the band: 1 for bytes that the truncated file lacks. NULL where their 0 is a pixel of 0 anyway. */
+    unsigned char *absent;
+    size_t chunk_there; /* bytes of the chunk read last that the file has */
     size_t row_bytes;            /* of a plane */
     size_t plane_bytes;          /* of a plane of the band */
     size_t chunk_bytes, chunk_row_bytes;
