@@ -81,6 +81,17 @@ bool jpeg_complete(const struct jpeg_decompress_struct *cinfo) {
     return true;
 }
 
+uint64_t jpeg_coefficient_bytes(const struct jpeg_decompress_struct *cinfo) {
+    uint64_t bytes = 0;
+    for (int i = 0; i < cinfo->num_components; i++) {
+        const jpeg_component_info *c = &cinfo->comp_info[i];
+        uint64_t across = ((uint64_t)c->width_in_blocks + 3) & ~(uint64_t)3,
+                 down = ((uint64_t)c->height_in_blocks + 3) & ~(uint64_t)3;
+        bytes += across * down * DCTSIZE2 * sizeof(JCOEF);
+    }
+    return bytes;
+}
+
 void jpeg_cmyk_to_rgb(const JSAMPLE *from, unsigned char *to, int64_t width) {
     for (int64_t x = 0; x < width; x++, from += 4, to += 3) {
         for (int i = 0; i < 3; i++) {

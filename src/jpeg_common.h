@@ -24,6 +24,8 @@ const char *jpeg_unsupported(const struct jpeg_error_mgr *err, char *buffer, siz
 
 /* Whether nothing is missing where only the end marker is: every component has come, with all bits of all coefficients. */
 bool jpeg_complete(const struct jpeg_decompress_struct *cinfo);
+/* What libjpeg keeps of a file of several scans: the coefficients of all components, two bytes each. */
+uint64_t jpeg_coefficient_bytes(const struct jpeg_decompress_struct *cinfo);
 /* A row of CMYK, stored inverted, into RGB. */
 void jpeg_cmyk_to_rgb(const JSAMPLE *from, unsigned char *to, int64_t width);
 

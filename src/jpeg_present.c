@@ -1,4 +1,5 @@
 #include "jpeg_present.h"
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -148,7 +149,7 @@ void jpeg_present_find(struct jpeg_present *p, const struct jpeg_decompress_stru
     jpeg_present_all(p, cinfo);
     if (counter->known) {
         if (cinfo->input_scan_number <= 1) p->mcus = counter->mcus;
-    } else if (!whole && row + 1 < (int64_t)cinfo->total_iMCU_rows) {
+    } else if (!whole) {
         p->mcus = row * cinfo->max_v_samp_factor * DCTSIZE / p->mcu_height * p->across;
     }
 }
@@ -165,4 +166,13 @@ int64_t jpeg_present_rows(const struct jpeg_present *p) {
     int64_t y = p->mcus / p->across * p->mcu_height;
     if (y >= p->height) return p->height;
     return y > p->smooth_down ? y - p->smooth_down : 0;
+}
+
+void jpeg_present_tell(const struct jpeg_present *p, const struct log *log, const char *name) {
+    int64_t rows = jpeg_present_rows(p);
+    if (rows < p->height)
+        log_line(log, IMGPIPE_LOG_WARNING, "'%s': truncated: %" PRId64 " of %" PRId64 " rows are whole; what is missing is 0", name,
+                 rows, p->height);
+    else
+        log_line(log, IMGPIPE_LOG_WARNING, "'%s': truncated: a part of the image is missing, or coarse", name);
 }

@@ -1,6 +1,7 @@
 /* Which pixels of a JPEG image that ends early are there. libjpeg does not tell how far it came: it fills the rest with gray. */
 #ifndef JPEG_PRESENT_H
 #define JPEG_PRESENT_H
+#include "log.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h> /* jpeglib.h wants it before itself */
@@ -47,11 +48,13 @@ struct jpeg_present {
 void jpeg_present_all(struct jpeg_present *present, const struct jpeg_decompress_struct *cinfo);
 /* Those that there are where libjpeg has found the data's end. Of an image with several scans (`whole`) all is there that the first
  * one has, if that is of all components: what the later ones lack makes it coarse. An arithmetic decoder sees no end: the row of
- * MCUs at hand is taken for missing, but the last row of all is not, as zeros that the encoder left out may be all that it lacks. */
+ * MCUs at hand is taken for missing, also the last of all, though zeros that the encoder left out may be all that it lacks. */
 void jpeg_present_find(struct jpeg_present *present, const struct jpeg_decompress_struct *cinfo, const struct jpeg_counter *counter,
                        bool whole);
 /* How many pixels of row `y` are there, from the left: those that are made of complete MCUs alone. */
 int64_t jpeg_present_columns(const struct jpeg_present *present, int64_t y);
 /* How many rows are there from the first to the last column, from the top. */
 int64_t jpeg_present_rows(const struct jpeg_present *present);
+/* Warns that the rest is missing. */
+void jpeg_present_tell(const struct jpeg_present *present, const struct log *log, const char *name);
 #endif

@@ -10,6 +10,7 @@
  * As in source_png.c every call into libjpeg that can fail goes through guarded(), and all state is in the struct. */
 #include "jpeg_common.h"
 #include "jpeg_present.h"
+#include "jpeg_tail.h"
 #include "source.h"
 #include "status.h"
 #include <inttypes.h>
@@ -27,22 +28,23 @@ struct jpeg_source {
     struct jpeg_source_mgr manager;
     struct jpeg_progress_mgr progress;
     struct jpeg_segments segments;
-    bool failed;          /* libjpeg has given up; it must not be called again */
-    bool ended_early;     /* libjpeg wanted more than the file has */
-    bool header_done;     /* segments behind the header are not taken */
-    bool started;         /* rows are being decoded */
-    bool whole;           /* several scans: all of them are read at first */
-    bool lost;            /* pixels are missing or wrong */
-    bool cut;             /* and that is so because the data end early */
+    bool failed;                  /* libjpeg has given up; it must not be called again */
+    bool ended_early;             /* libjpeg wanted more than the file has */
+    bool header_done;             /* segments behind the header are not taken */
+    bool started;                 /* rows are being decoded */
+    bool whole;                   /* several scans: all of them are read at first */
+    bool lost;                    /* pixels are missing or wrong */
+    bool cut;                     /* and that is so because the data end early */
+    bool surplus;                 /* there are bytes behind the image data */
     struct jpeg_counter *counter; /* where a truncated image is allowed */
     struct jpeg_present present;  /* the others are 0 */
-    char pending[300];    /* warnings, held back until it is known whether an error follows; what does not fit is cut */
+    char pending[300];            /* warnings, held back until it is known whether an error follows; what does not fit is cut */
     int last_warning;
     JSAMPROW cmyk; /* a row */
     /* the arguments of the work in guarded() */
     void *const *rows;
     int count;
-    JOCTET buffer[65536];
+    struct jpeg_tail tail;
     unsigned char segment[65536];
 };
 
@@ -72,6 +74,10 @@ static void on_message(j_common_ptr cinfo, int level) {
     case JWRN_MUST_RESYNC: lose(s, s->ended_early || s->cinfo.unread_marker == JPEG_EOI); return;
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE: lose(s, s->ended_early); return;
+    case JWRN_EXTRANEOUS_DATA:
+        s->surplus |= s->started;
+        if (s->surplus && s->ended_early) return; /* check_end() has the word */
+        break;
     default: break;
     }
     if (code == s->last_warning || s->lost) return;
@@ -115,8 +121,8 @@ static imgpipe_status failure(struct jpeg_source *s, imgpipe_error *error) {
     if (what) return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': this JPEG file %s; convert it elsewhere", name, what);
     if (s->ended_early)
         return error_set(error, IMGPIPE_ERROR_INPUT,
-                         "cannot read '%s': this JPEG file is truncated: it ends after %" PRIu64 " bytes; get a complete copy",
-                         name, input_tell(s->base.input));
+                         "cannot read '%s': this JPEG file is truncated: it ends after %" PRIu64 " bytes%s; get a complete copy",
+                         name, input_tell(s->base.input) - s->tail.zeros, s->tail.zeros ? ", with only zeros behind them" : "");
     if (s->cut)
         return error_set(error, IMGPIPE_ERROR_INPUT,
                          "cannot read '%s': this JPEG file is truncated: its image data end early; get a complete copy", name);
@@ -133,18 +139,18 @@ static void no_work(j_decompress_ptr cinfo) {
 /* Behind the end there are end markers, as many as libjpeg wants. */
 static boolean fill_buffer(j_decompress_ptr cinfo) {
     struct jpeg_source *s = cinfo->client_data;
-    size_t size = input_read(s->base.input, s->buffer, sizeof s->buffer);
+    static const JOCTET end[] = {0xff, JPEG_EOI};
+    const unsigned char *bytes = end;
+    size_t size = jpeg_tail_read(&s->tail, s->base.input, &bytes);
     if (size == 0) {
         if (input_failure(s->base.input)) ERREXIT(cinfo, JERR_FILE_READ);
         s->ended_early = true;
-        s->buffer[0] = 0xff;
-        s->buffer[1] = JPEG_EOI;
-        size = 2;
+        size = sizeof end;
         /* The arithmetic decoder takes the end of the data for zeros that the encoder left out. */
         if (cinfo->arith_code && s->started && cinfo->unread_marker == 0) lose(s, true);
     }
-    if (s->counter && !s->ended_early) jpeg_counter_feed(s->counter, s->buffer, size);
-    s->manager.next_input_byte = s->buffer;
+    if (s->counter && !s->ended_early) jpeg_counter_feed(s->counter, bytes, size);
+    s->manager.next_input_byte = bytes;
     s->manager.bytes_in_buffer = size;
     return TRUE;
 }
@@ -241,16 +247,9 @@ static imgpipe_status choose_format(struct jpeg_source *s, imgpipe_error *error)
     return s->segments.no_memory ? failure(s, error) : IMGPIPE_OK;
 }
 
-/* The coefficients of all components are kept, two bytes each. */
 static imgpipe_status check_memory(struct jpeg_source *s, imgpipe_error *error) {
-    uint64_t bytes = 0, budget = s->base.options.memory;
     s->whole = jpeg_has_multiple_scans(&s->cinfo);
-    for (int i = 0; i < s->cinfo.num_components && s->whole; i++) {
-        const jpeg_component_info *c = &s->cinfo.comp_info[i];
-        uint64_t across = ((uint64_t)c->width_in_blocks + 3) & ~(uint64_t)3,
-                 down = ((uint64_t)c->height_in_blocks + 3) & ~(uint64_t)3;
-        bytes += across * down * DCTSIZE2 * sizeof(JCOEF);
-    }
+    uint64_t bytes = s->whole ? jpeg_coefficient_bytes(&s->cinfo) : 0, budget = s->base.options.memory;
     s->base.held = bytes;
     if (budget == 0 || bytes <= budget) return IMGPIPE_OK;
     char need[32], have[32];
@@ -260,16 +259,16 @@ static imgpipe_status check_memory(struct jpeg_source *s, imgpipe_error *error) 
                      name_of(s), s->cinfo.image_width, s->cinfo.image_height, text_bytes(bytes, need), text_bytes(budget, have));
 }
 
-static void tell_lost(const struct jpeg_source *s) {
-    int64_t rows = jpeg_present_rows(&s->present);
-    if (!s->lost) return;
-    if (rows < s->base.info.height)
-        log_line(s->base.options.log, IMGPIPE_LOG_WARNING,
-                 "'%s': truncated: %" PRId64 " of %" PRId64 " rows are whole; what is missing is 0", name_of(s), rows,
-                 s->base.info.height);
-    else
-        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': truncated: a part of the image is missing, or coarse",
-                 name_of(s));
+/* Where the end marker is missing and bytes are too many, these may be pixels' data, which were decoded wrong. */
+static imgpipe_status check_end(const struct jpeg_source *s, imgpipe_error *error) {
+    if (s->surplus && !s->base.options.allow_truncated)
+        return error_set(error, IMGPIPE_ERROR_INPUT,
+                         "cannot read '%s': this JPEG file is broken: it has no end marker, and bytes that belong to no pixel, so "
+                         "that its pixels are not certain; get an undamaged copy, or use --allow-truncated",
+                         name_of(s));
+    log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': its end marker is missing; %s", name_of(s),
+             s->surplus ? "bytes belong to no pixel, so that pixels may be wrong" : "all pixels are there");
+    return IMGPIPE_OK;
 }
 
 static imgpipe_status open_image(struct jpeg_source *s, imgpipe_error *error) {
@@ -299,10 +298,8 @@ static imgpipe_status open_image(struct jpeg_source *s, imgpipe_error *error) {
         done = guarded(s, start);
     }
     if (!done) return failure(s, error);
-    if (s->whole) tell_lost(s);
-    if (s->whole && s->ended_early && !s->lost)
-        log_line(s->base.options.log, IMGPIPE_LOG_WARNING, "'%s': its end marker is missing; all pixels are there", name_of(s));
-    return IMGPIPE_OK;
+    if (s->whole && s->lost) jpeg_present_tell(&s->present, s->base.options.log, name_of(s));
+    return s->whole && s->ended_early && !s->lost ? check_end(s, error) : IMGPIPE_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------------- rows */
@@ -329,7 +326,7 @@ static imgpipe_status jpeg_source_read(struct source *source, void *const *rows,
     s->count = count;
     bool lost = s->lost;
     if (!guarded(s, read_rows)) return failure(s, error);
-    if (s->lost && !lost) tell_lost(s);
+    if (s->lost && !lost) jpeg_present_tell(&s->present, s->base.options.log, name_of(s));
     return IMGPIPE_OK;
 }
 
@@ -344,11 +341,10 @@ static imgpipe_status jpeg_source_finish(struct source *source, imgpipe_error *e
     /* With several scans the end has been read. */
     bool done = s->whole || guarded(s, read_end);
     if (input_failure(source->input)) return failure(s, error);
+    if (!s->whole && (done ? s->ended_early : s->surplus)) return check_end(s, error);
     if (!done)
         log_line(source->options.log, IMGPIPE_LOG_WARNING,
                  "'%s': what follows the image data is damaged (%s); all pixels are there", name_of(s), s->errors.reason);
-    else if (s->ended_early && !s->whole)
-        log_line(source->options.log, IMGPIPE_LOG_WARNING, "'%s': its end marker is missing; all pixels are there", name_of(s));
     return IMGPIPE_OK;
 }
 

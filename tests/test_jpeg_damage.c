@@ -116,6 +116,20 @@ static void test_damage(void) {
     check(!memcmp(image.pixels, whole.pixels, (size_t)whole.stride * (size_t)whole.info.height), "extraneous bytes change pixels");
     free(image.pixels);
     free(other.data);
+    /* Without an end marker they may be what pixels lack. Zeros that are long enough are no data at all. */
+    other = resized(&file, find_marker(&file, JPEG_EOI), 30, 'x');
+    other.size -= 2;
+    expect_refusal("bytes and no end marker", &other, &plain, "--allow-truncated");
+    check(!read_ours(&other, &allow, true, &image, NULL) && warnings == 1 && strstr(last_message, "may be wrong"),
+          "bytes and no end marker, allowed: %s, %s", error.message, last_message);
+    free(image.pixels);
+    memset(other.data + other.size - 30, 0, 30);
+    check(!read_ours(&other, &plain, true, &image, NULL) && warnings == 1 && strstr(last_message, "all pixels are there"),
+          "zeros and no end marker: %s, %s", error.message, last_message);
+    check(image.pixels && !memcmp(image.pixels, whole.pixels, (size_t)whole.stride * (size_t)whole.info.height),
+          "zeros and no end marker change pixels");
+    free(image.pixels);
+    free(other.data);
     /* A scan begins behind the last row, and the major version of JFIF is unknown. */
     other = resized(&file, find_marker(&file, JPEG_EOI), 2, 0xff);
     other.data[other.size - 3] = 0xda;
