@@ -162,6 +162,8 @@ WRONG = {
     "isa": " is not ",
     "crashes": "it crashed (SIGSEGV)",
     "need_shrinks": "does not hold what it needs of row ",
+    "writes_scratch": "rows() writes beyond its scratch of ",
+    "writes_state": "rows() writes beyond its state of ",
     "need_changes": "need() of ",
     "merge_order": "merge() is not commutative",
     "merge_groups": "merge() is not associative",

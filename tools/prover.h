@@ -62,8 +62,8 @@ enum outcome prove_chain(struct rng *r, struct story *story);
 
 /* Parses a chain of one stage of `filter`, with `values` behind its name, that is watched while it runs: whether it keeps to the laws
  * of its kind that results need not show. need() is a pure function, and grows with the rectangle; merge() is commutative and
- * associative; rows() and gather() use no other rows than they get, and do not write into those. The chain is the only one that is
- * watched, and writes no side data. */
+ * associative; rows() and gather() use no other rows than they get, do not write into those, nor beyond their scratch and state. The
+ * chain is the only one that is watched, and writes no side data. */
 imgpipe_status watch_parse(const imgpipe_filter *filter, const char *values, imgpipe_chain **chain, imgpipe_error *error);
 /* Whether a law was broken since then; story->why says which. */
 bool watch_broken(struct story *story);

@@ -55,6 +55,46 @@ static imgpipe_rect watched_need(const imgpipe_stage *stage, imgpipe_rect out) {
     return found;
 }
 
+/* ------------------------------------------------------------------------------------------ scratch and state */
+
+/* The engine gives a watched stage that much more of both, and the filter gets the part between. Its end is that of the bytes that
+ * setup() asked for, with nothing for alignment between. */
+#define FENCE_BEFORE IMGPIPE_ROW_ALIGN
+#define FENCE_BEHIND 4096
+#define FENCES (FENCE_BEFORE + FENCE_BEHIND)
+
+static void fence_size(size_t *size) {
+    if (*size < SIZE_MAX / 2) *size += FENCES; /* what is larger is refused, and must not wrap around to a size that is not */
+}
+
+/* The stage as the filter knows it. */
+static imgpipe_stage unfenced(const imgpipe_stage *stage) {
+    imgpipe_stage own = *stage;
+    own.state_size -= FENCES;
+    own.scratch_size -= FENCES;
+    return own;
+}
+
+static void fill_fences(unsigned char *block, size_t size, int value) {
+    memset(block, value, FENCE_BEFORE);
+    memset(block + FENCE_BEFORE + size, value, FENCE_BEHIND);
+}
+
+/* All bytes are the first, and each is the one before. */
+static bool is_filled(const unsigned char *bytes, size_t count, int value) {
+    return bytes[0] == value && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+static void check_fences(struct watch *watch, const char *call, const char *what, const unsigned char *block, size_t size,
+                         int value) {
+    if (!is_filled(block + FENCE_BEFORE + size, FENCE_BEHIND, value))
+        break_law(watch, "%s writes beyond its %s of %zu bytes; let setup() ask for more", call, what, size);
+    if (!is_filled(block, FENCE_BEFORE, value)) break_law(watch, "%s writes before its %s", call, what);
+}
+
+#define SCRATCH_FENCE 0xa5
+#define STATE_FENCE 0 /* as the engine clears it, from call to call */
+
 /* -------------------------------------------------------------------------------------------------- merge() */
 
 /* a + b + c in one order, by copies. `to` is scratch. */
@@ -103,10 +143,15 @@ static uint64_t hash_input(const imgpipe_stage *stage, const imgpipe_rows *rows)
 
 static void watched_gather(const imgpipe_stage *stage, const imgpipe_rows *rows, void *state) {
     struct watch *watch = watch_of(stage);
-    if (rows->count >= 3 && atomic_fetch_add(&watch->tries, 1) < 4) try_merges(stage, rows);
+    imgpipe_stage seen = unfenced(stage);
+    imgpipe_rows own = *rows;
+    own.scratch = (unsigned char *)rows->scratch + FENCE_BEFORE;
+    fill_fences(rows->scratch, seen.scratch_size, SCRATCH_FENCE);
+    if (rows->count >= 3 && atomic_fetch_add(&watch->tries, 1) < 4) try_merges(&seen, &own);
     bool look = atomic_fetch_add(&watch->looks, 1) < LOOKS_MOST;
     uint64_t before = look ? hash_input(stage, rows) : 0;
-    watch->gather(stage, rows, state);
+    watch->gather(&seen, &own, state);
+    check_fences(watch, "gather()", "scratch", rows->scratch, seen.scratch_size, SCRATCH_FENCE);
     if (look && hash_input(stage, rows) != before)
         break_law(watch, "gather() writes into its input rows; they are to be read only");
 }
@@ -138,6 +183,7 @@ static const void *guard(int slot) {
 static void watched_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
     struct watch *watch = watch_of(stage);
     const void **in = malloc(sizeof *in * ((size_t)rows->in_count + GUARDS_BEFORE + GUARDS_BEHIND));
+    imgpipe_stage seen = unfenced(stage);
     imgpipe_rows own = *rows;
     bool look = atomic_fetch_add(&watch->looks, 1) < LOOKS_MOST;
     uint64_t before = look ? hash_input(stage, rows) : 0;
@@ -148,8 +194,13 @@ static void watched_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
         own.in = in + GUARDS_BEFORE;
         guarded_count = rows->in_count;
     }
-    watch->rows(stage, &own);
+    own.scratch = (unsigned char *)rows->scratch + FENCE_BEFORE;
+    own.state = (unsigned char *)rows->state + FENCE_BEFORE;
+    fill_fences(rows->scratch, seen.scratch_size, SCRATCH_FENCE);
+    watch->rows(&seen, &own);
     free(in);
+    check_fences(watch, "rows()", "scratch", rows->scratch, seen.scratch_size, SCRATCH_FENCE);
+    check_fences(watch, "rows()", "state", rows->state, seen.state_size, STATE_FENCE);
     if (look && hash_input(stage, rows) != before) break_law(watch, "rows() writes into its input rows; they are to be read only");
 }
 
@@ -165,6 +216,8 @@ static imgpipe_status watched_setup(imgpipe_stage *stage, imgpipe_error *error) 
     if (failed) return failed;
     watch->gather = stage->gather;
     watch->rows = stage->rows;
+    fence_size(&stage->scratch_size);
+    fence_size(&stage->state_size);
     if (stage->gather) stage->gather = watched_gather;
     if (stage->rows) stage->rows = watched_rows;
     return IMGPIPE_OK;

@@ -85,6 +85,10 @@ static void rows_of(const imgpipe_stage *stage, const imgpipe_rows *rows) {
         more = stage->isa > 0;
 #elif defined(WRITES_INPUT)
         if (in[0] < 9) ((uint8_t *)rows->in[i + 1])[0] = 9;
+#elif defined(WRITES_SCRATCH)
+        memset(rows->scratch, 1, (size_t)n + 1);
+#elif defined(WRITES_STATE)
+        memset(rows->state, 1, (size_t)n + 1);
 #elif defined(HANGS)
         for (volatile int stay = 1; stay;) pause(); /* as a loop without an end, but for the load */
 #elif defined(CRASHES)
@@ -103,6 +107,7 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     if (*(const int64_t *)stage->options < 0) return imgpipe_stage_fail(stage, error, "number", 0, 0, "is missing; write wrong=3");
 #endif
     last = 0;
+    stage->scratch_size = stage->state_size = (size_t)stage->in.width * imgpipe_pixel_size(stage->in.format);
     stage->rows = rows_of;
     return IMGPIPE_OK;
 }
