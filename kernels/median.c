@@ -4,6 +4,7 @@
 #include "median.h"
 #include "median_network.h"
 #include "median_vector.h"
+#include "median_wires.h"
 
 #define MEDIAN_LINE 64    /* bytes that the innermost loops make at a time */
 #define MEDIAN_BLOCK 1024 /* bytes of a row that go through all networks before the next, so that the lists stay in the L1 cache */
@@ -15,15 +16,6 @@
 /* Two rows of results, a ring of keys, sorted columns, joined lists. */
 #define MEDIAN_LISTS (2 + (MEDIAN_NETWORK_SIZE + 1) + 8 + 24)
 #define MEDIAN_SCRATCH(key) (MEDIAN_LISTS * MEDIAN_STRIDE(key) * sizeof(key))
-
-#define MEDIAN_MM(a, b)                                                                                                          \
-    {                                                                                                                            \
-        const KEY low = v[a] < v[b] ? v[a] : v[b], high = v[a] < v[b] ? v[b] : v[a];                                             \
-        v[a] = low;                                                                                                              \
-        v[b] = high;                                                                                                             \
-    }
-#define MEDIAN_MIN(a, b) v[a] = v[a] < v[b] ? v[a] : v[b];
-#define MEDIAN_MAX(a, b) v[b] = v[a] < v[b] ? v[b] : v[a];
 
 #define SAMPLE uint8_t
 #define KEY uint8_t

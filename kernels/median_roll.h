@@ -132,19 +132,21 @@ VECTOR_FN void ROLL_NAME(roll_5)(const imgpipe_rows *rows, ptrdiff_t c, ptrdiff_
 }
 
 /* All rows. The last vector of a row reaches back to be whole, if the row is long enough. */
-static void ROLL_NAME(roll_rows_3)(const imgpipe_rows *rows, ptrdiff_t c) {
+VECTOR_FN void ROLL_NAME(roll_rows)(const imgpipe_rows *rows, int size, ptrdiff_t c) {
     const ptrdiff_t width = (ptrdiff_t)rows->out_width * c, lanes = sizeof(median_vector) / sizeof(SAMPLE);
-    if (width < lanes)
-        ROLL_NAME(roll_3)(rows, c, 0, width);
-    else
-        for (ptrdiff_t x = 0; x < width; x += lanes) ROLL_NAME(roll_3)(rows, c, x + lanes <= width ? x : width - lanes, lanes);
+    for (ptrdiff_t x = 0; x < width; x += lanes) {
+        const ptrdiff_t from = x + lanes <= width || width < lanes ? x : width - lanes, n = width < lanes ? width : lanes;
+        if (size == 3)
+            ROLL_NAME(roll_3)(rows, c, from, n);
+        else
+            ROLL_NAME(roll_5)(rows, c, from, n);
+    }
+}
+static void ROLL_NAME(roll_rows_3)(const imgpipe_rows *rows, ptrdiff_t c) {
+    ROLL_NAME(roll_rows)(rows, 3, c);
 }
 static void ROLL_NAME(roll_rows_5)(const imgpipe_rows *rows, ptrdiff_t c) {
-    const ptrdiff_t width = (ptrdiff_t)rows->out_width * c, lanes = sizeof(median_vector) / sizeof(SAMPLE);
-    if (width < lanes)
-        ROLL_NAME(roll_5)(rows, c, 0, width);
-    else
-        for (ptrdiff_t x = 0; x < width; x += lanes) ROLL_NAME(roll_5)(rows, c, x + lanes <= width ? x : width - lanes, lanes);
+    ROLL_NAME(roll_rows)(rows, 5, c);
 }
 #undef ROLL_NAME
 #undef ROLL_LEAST

@@ -7,6 +7,7 @@
  * from the floor. */
 #include "median.h"
 #include "median_tree.h"
+#include "median_wires.h"
 
 #define TREE_LINE 64   /* bytes that the innermost loops make at a time */
 #define TREE_LANES 384 /* lanes of a block with the lanes beside it; with 128 it took a sixth longer */
@@ -23,15 +24,7 @@
 /* Networks touch scratch alone, with constant distances; checked by sanitizers they would take the compiler minutes. */
 #define TREE_NETWORK static __attribute__((noinline, no_sanitize("address", "undefined", "thread"))) void
 
-#define TREE_MM(a, b)                                                                                                            \
-    {                                                                                                                            \
-        const KEY low = v[a] < v[b] ? v[a] : v[b], high = v[a] < v[b] ? v[b] : v[a];                                             \
-        v[a] = low;                                                                                                              \
-        v[b] = high;                                                                                                             \
-    }
-#define TREE_MIN(a, b) v[a] = v[a] < v[b] ? v[a] : v[b];
-#define TREE_MAX(a, b) v[b] = v[a] < v[b] ? v[b] : v[a];
-#define TREE_MIN3(a, b, c) TREE_MIN(a, b) TREE_MIN(a, c)
+#define TREE_MIN3(a, b, c) MEDIAN_MIN(a, b) MEDIAN_MIN(a, c)
 #define TREE_COPY(to, from) v[to] = v[from];
 
 #define SAMPLE uint8_t

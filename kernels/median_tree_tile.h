@@ -22,7 +22,7 @@ TREE_NETWORK TILE_NAME(tree_columns)(const KEY *const *row, KEY *columns, ptrdif
     for (int k = 0; k < SIZE - 1; k++) own[k] = row[k + 1] + plane;
     TILE_LOOP(n) {
         KEY v[WIRES(COLUMN)];
-        NETWORK(COLUMN)(TREE_MM, TREE_MIN, TREE_MAX, TILE_SAMPLE, TILE_OUT)
+        NETWORK(COLUMN)(MEDIAN_MM, MEDIAN_MIN, MEDIAN_MAX, TILE_SAMPLE, TILE_OUT)
     }
 }
 #undef TILE_SAMPLE
@@ -34,7 +34,7 @@ TREE_NETWORK TILE_NAME(tree_columns)(const KEY *const *row, KEY *columns, ptrdif
 TREE_NETWORK TILE_NAME(tree_join)(const KEY *columns, KEY *joined, ptrdiff_t n, ptrdiff_t c) {
     TILE_LOOP(n) {
         KEY v[WIRES(JOIN)];
-        NETWORK(JOIN)(TREE_MM, TREE_MIN, TREE_MAX, TILE_COLUMN, TILE_OUT)
+        NETWORK(JOIN)(MEDIAN_MM, MEDIAN_MIN, MEDIAN_MAX, TILE_COLUMN, TILE_OUT)
     }
 }
 #undef TILE_COLUMN
@@ -48,7 +48,7 @@ TREE_NETWORK TILE_NAME(tree_core)(const KEY *columns, const KEY *joined, KEY *co
     (void)columns; /* not every size reads it */
     TILE_LOOP(n) {
         KEY v[WIRES(CORE)];
-        NETWORK(CORE)(TREE_MM, TREE_MIN, TREE_MAX, TILE_JOINED, TILE_COLUMN, TILE_OUT)
+        NETWORK(CORE)(MEDIAN_MM, MEDIAN_MIN, MEDIAN_MAX, TILE_JOINED, TILE_COLUMN, TILE_OUT)
     }
 }
 #undef TILE_JOINED
@@ -61,7 +61,7 @@ TREE_NETWORK TILE_NAME(tree_core)(const KEY *columns, const KEY *joined, KEY *co
 TREE_NETWORK TILE_NAME(tree_row)(const KEY *row, KEY *sorted, ptrdiff_t n, ptrdiff_t c) {
     TILE_LOOP(n) {
         KEY v[WIRES(ROW)];
-        NETWORK(ROW)(TREE_MM, TREE_MIN, TREE_MAX, TILE_SAMPLE, TILE_OUT)
+        NETWORK(ROW)(MEDIAN_MM, MEDIAN_MIN, MEDIAN_MAX, TILE_SAMPLE, TILE_OUT)
     }
 }
 #undef TILE_SAMPLE
@@ -83,7 +83,7 @@ TREE_NETWORK TILE_NAME(tree_half)(const KEY *const *row, const KEY *columns, con
     TILE_LOOP(n) {
         KEY v[WIRES(HALF)];
         NETWORK(HALF)
-        (TREE_MM, TREE_MIN, TREE_MAX, TILE_CORE, TILE_COLUMN, TILE_ROW, TILE_SAMPLE, TREE_COPY, TREE_MIN3, TILE_OUT)
+        (MEDIAN_MM, MEDIAN_MIN, MEDIAN_MAX, TILE_CORE, TILE_COLUMN, TILE_ROW, TILE_SAMPLE, TREE_COPY, TREE_MIN3, TILE_OUT)
     }
 }
 #undef TILE_CORE
