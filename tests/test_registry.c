@@ -135,6 +135,17 @@ static int run(imgpipe_context *context, const imgpipe_chain *chain) {
     return out[20];
 }
 
+/* The chain of the test's own filter with a number as its value. */
+static int run_own(imgpipe_context *context, int number) {
+    char text[16];
+    imgpipe_chain *chain = NULL;
+    snprintf(text, sizeof text, "own=%d", number);
+    CHECK(imgpipe_chain_parse_with(registry, text, &chain, &error) == IMGPIPE_OK);
+    int got = run(context, chain);
+    imgpipe_chain_free(&chain);
+    return got;
+}
+
 static imgpipe_context *new_context(void) {
     imgpipe_context_options options = imgpipe_context_options_default();
     imgpipe_context *context = NULL;
@@ -197,12 +208,7 @@ static void test_wrong_setup(void) {
     own.kind = IMGPIPE_LOCAL;
     CHECK(imgpipe_registry_new(&registry, &error) == IMGPIPE_OK && imgpipe_registry_add(registry, &own, &error) == IMGPIPE_OK);
     for (int i = 0; i < 5; i++) {
-        char text[8];
-        imgpipe_chain *chain = NULL;
-        snprintf(text, sizeof text, "own=%d", i);
-        CHECK(imgpipe_chain_parse_with(registry, text, &chain, &error) == IMGPIPE_OK);
-        if (!CHECK(run(context, chain) == -1 && strstr(error.message, said[i]))) printf("      %d: %s\n", i, error.message);
-        imgpipe_chain_free(&chain);
+        if (!CHECK(run_own(context, i) == -1 && strstr(error.message, said[i]))) printf("      %d: %s\n", i, error.message);
     }
     imgpipe_registry_free(&registry);
     imgpipe_context_free(&context);
@@ -267,13 +273,8 @@ static void test_border_value(void) {
     own.kind = IMGPIPE_LOCAL;
     CHECK(imgpipe_registry_new(&registry, &error) == IMGPIPE_OK && imgpipe_registry_add(registry, &own, &error) == IMGPIPE_OK);
     for (int i = 0; i < 5; i++) {
-        char text[8];
-        imgpipe_chain *chain = NULL;
-        snprintf(text, sizeof text, "own=%d", i);
-        CHECK(imgpipe_chain_parse_with(registry, text, &chain, &error) == IMGPIPE_OK);
-        int got = run(context, chain);
+        int got = run_own(context, i);
         if (!CHECK(got == wanted[i])) printf("      %d: %d\n", i, got);
-        imgpipe_chain_free(&chain);
     }
     imgpipe_registry_free(&registry);
     imgpipe_context_free(&context);

@@ -1,10 +1,7 @@
 /* TIFF files with one damaged tag, and cut ones, are refused or the same image: no tag that decides pixels is left out. The arguments are
  * files that are read as they are; exit status 0 or 1. */
-#include "source.h"
+#include "load_source.h"
 #include "tiff_ifd.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tiffio.h>
 
 static int checks, failures, refusals;
@@ -15,33 +12,8 @@ static void check(bool ok, const char *file, const char *what, int tag, const ch
     fprintf(stderr, "FAILED: %s, tag or size %d: %s%s\n", file, tag, what, detail);
 }
 
-struct image {
-    imgpipe_info info;
-    unsigned char *pixels;
-    size_t size;
-};
-
 static imgpipe_status load(const unsigned char *bytes, size_t size, bool allow, struct image *image, imgpipe_error *error) {
-    struct source_options options = {.alpha = -1, .max_pixels = 1 << 20, .memory = 1 << 26, .allow_truncated = allow};
-    struct input *input;
-    struct source *source;
-    *error = (imgpipe_error){0};
-    *image = (struct image){0};
-    imgpipe_status status = input_memory(bytes, size, true, &input, error);
-    if (!status) status = source_open(input, &options, &source, error);
-    if (status) return status;
-    size_t row_bytes = (size_t)source->info.width * imgpipe_pixel_size(source->info.format);
-    image->info = source->info;
-    image->size = row_bytes * (size_t)source->info.height;
-    image->pixels = malloc(image->size);
-    if (!image->pixels) abort();
-    for (int64_t y = 0; y < source->info.height && !status; y++) {
-        void *row = image->pixels + (size_t)y * row_bytes;
-        status = source_read(source, &row, 1, error);
-    }
-    source_close(source);
-    if (status) free(image->pixels);
-    return status;
+    return load_source(bytes, size, true, allow, NULL, image, error);
 }
 
 static bool same_kind(const struct image *a, const struct image *b) {
@@ -88,9 +60,7 @@ static void damage_entry(const char *name, unsigned char *bytes, size_t size, co
 
 static void check_file(const char *name) {
     static unsigned char bytes[1 << 16];
-    FILE *file = fopen(name, "rb");
-    size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file) fclose(file);
+    size_t size = load_bytes(name, bytes, sizeof bytes);
     struct image whole;
     imgpipe_error error;
     imgpipe_status status = load(bytes, size, false, &whole, &error);
@@ -112,9 +82,7 @@ static void check_file(const char *name) {
 /* A palette stands behind the pixels in many files: the file ends within it. */
 static void test_palette_last(const char *name) {
     static unsigned char bytes[1 << 16];
-    FILE *file = fopen(name, "rb");
-    size_t size = file ? fread(bytes, 1, sizeof bytes / 2, file) : 0;
-    if (file) fclose(file);
+    size_t size = load_bytes(name, bytes, sizeof bytes / 2);
     struct image whole;
     imgpipe_error error;
     struct metadata_block block = {bytes, size};

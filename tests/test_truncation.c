@@ -1,9 +1,6 @@
 /* Files that end early, cut at every byte: an error, from a file and from a pipe, in one line; with allow_truncated the rows before the
  * cut, and 0 behind it. The arguments are files; exit status 0 or 1. */
-#include "source.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "load_source.h"
 
 static int checks, failures, warnings;
 
@@ -19,37 +16,10 @@ static void count_warning(void *user, imgpipe_log_level level, const char *messa
 }
 static const struct log counting = {count_warning, NULL};
 
-struct image {
-    imgpipe_info info;
-    unsigned char *pixels;
-    size_t row_bytes;
-};
-
 static imgpipe_status load(const unsigned char *bytes, size_t size, bool can_seek, bool allow, struct image *image,
                            imgpipe_error *error) {
-    struct source_options options = {
-        .log = &counting, .alpha = -1, .max_pixels = 1 << 20, .memory = 1 << 26, .allow_truncated = allow};
-    struct input *input;
-    struct source *source;
-    memset(error, 0, sizeof *error);
-    memset(image, 0, sizeof *image);
     warnings = 0;
-    imgpipe_status status = input_memory(bytes, size, can_seek, &input, error);
-    if (!status) status = source_open(input, &options, &source, error);
-    if (status) return status;
-    image->info = source->info;
-    image->row_bytes = (size_t)source->info.width * imgpipe_pixel_size(source->info.format);
-    image->pixels = malloc(image->row_bytes * (size_t)source->info.height);
-    if (!image->pixels) abort();
-    memset(image->pixels, 0x5a, image->row_bytes * (size_t)source->info.height);
-    for (int64_t y = 0; y < source->info.height && !status; y++) {
-        void *row = image->pixels + (size_t)y * image->row_bytes;
-        status = source_read(source, &row, 1, error);
-    }
-    if (!status) status = source_finish(source, error);
-    source_close(source);
-    if (status) free(image->pixels), image->pixels = NULL;
-    return status;
+    return load_source(bytes, size, can_seek, allow, &counting, image, error);
 }
 
 /* What is said of a kind of file. */
@@ -120,9 +90,7 @@ static void check_cut(const char *name, const unsigned char *bytes, size_t cut, 
 
 static void check_file(const char *name) {
     static unsigned char bytes[1 << 16];
-    FILE *file = fopen(name, "rb");
-    size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file) fclose(file);
+    size_t size = load_bytes(name, bytes, sizeof bytes);
     struct image whole;
     imgpipe_error error;
     imgpipe_status status = load(bytes, size, true, false, &whole, &error);
