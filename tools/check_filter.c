@@ -2,8 +2,8 @@
 #include "chain_text.h"
 #include "exit_status.h"
 #include "prover.h"
+#include "signals.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,10 +72,11 @@ static void too_long(int number) {
 
 static void tell_ends(void) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction before;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) /* what is ignored stays so */
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) signal(numbers[i], stopped);
-    signal(SIGALRM, too_long);
+    struct sigaction action = {.sa_handler = stopped};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signals_take(numbers[i], &action);
+    action.sa_handler = too_long;
+    sigaction(SIGALRM, &action, NULL);
 }
 
 /* A sanitizer that is watching has more to say about a crash. */

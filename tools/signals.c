@@ -36,9 +36,7 @@ static void on_wake(int number) {
     (void)number;
 }
 
-/* A signal that is ignored stays so: whoever started the command with nohup, or as a job of a script in the background, wants it to
- * go on. */
-static void handle(int number, const struct sigaction *action) {
+void signals_take(int number, const struct sigaction *action) {
     struct sigaction before;
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(number, action, NULL);
 }
@@ -47,9 +45,9 @@ void signals_handle(int tries) {
     struct sigaction action = {.sa_handler = on_signal};
     tries_left = tries;
     sigemptyset(&action.sa_mask);
-    handle(SIGINT, &action);
-    handle(SIGTERM, &action);
-    handle(SIGHUP, &action);
+    signals_take(SIGINT, &action);
+    signals_take(SIGTERM, &action);
+    signals_take(SIGHUP, &action);
     action.sa_handler = on_wake;
     sigaction(SIGUSR1, &action, NULL);
     /* A closed pipe is an error of write(), so that the temporary files are removed. */
