@@ -196,21 +196,22 @@ static bool strings_pay(struct png_compressor *c, size_t n, unsigned least) {
     size_t size = take_sample(c, n, STRINGS_SAMPLE);
     memset(c->matcher, 0, sizeof *c->matcher);
     struct part runs = cut_runs(c, least, c->sample, 0, size), strings = cut_strings(c, c->sample, 0, size);
-    return strings.bits < runs.bits - runs.bits / 32;
+    return strings.bits < runs.bits - runs.bits / (n > LARGE ? 8 : 32);
 }
 
 /* The longer the runs must be, the fewer sequences there are and the faster it goes, so that in large photographs the short ones
- * must save a 64th. Strings are worth a look only where most is in runs, as in drawings and text. */
+ * must save a 64th. Strings take several times as long and must save an eighth of large pieces: so they do of most in screenshots, not in
+ * smoothed photographs (at most a twentieth, for up to four times the time of the whole command). They are worth a look only
+ * where most is in long runs, as in drawings and text. */
 static enum coder choose_coder(struct png_compressor *c, size_t n, unsigned *least) {
     *least = RUN_LONG;
     if (c->level < 2) return c->level ? RUNS : STORE;
     size_t in_runs, in_longer, size = take_sample(c, n, RUNS_SAMPLE);
     uint64_t bits = run_bits(c, size, RUN_SHORT, &in_runs);
     if (in_runs * 64 < size && n > LARGE) return RUNS;
-    bool flat = in_runs * 16 > size * 9;
-    uint64_t allowed = bits + bits / (flat || n <= LARGE ? 256 : 64);
-    if (run_bits(c, size, RUN_LONG, &in_longer) > allowed)
-        *least = run_bits(c, size, RUN_MIDDLE, &in_longer) > allowed ? RUN_SHORT : RUN_MIDDLE;
+    uint64_t allowed = bits + bits / (in_runs * 16 > size * 9 || n <= LARGE ? 256 : 64);
+    bool longer = run_bits(c, size, RUN_LONG, &in_longer) <= allowed, flat = in_longer * 2 > size;
+    if (!longer) *least = run_bits(c, size, RUN_MIDDLE, &in_longer) > allowed ? RUN_SHORT : RUN_MIDDLE;
     return flat && c->effort->search.ways && strings_pay(c, n, *least) ? STRINGS : RUNS;
 }
 
