@@ -54,6 +54,7 @@ struct plan_options job_plan_options(const struct job *job, bool no_output) {
                                    .depth = job->options->depth,
                                    .no_output = no_output,
                                    .take_data = job->options->take_data,
+                                   .coded = job->source && !job->source->pixels,
                                    .strip_rows = job->options->strip_rows,
                                    .step_rows = job->options->step_rows,
                                    .memory = job_memory(job)};

@@ -60,6 +60,7 @@ struct plan_options {
     int orientation;                /* 2 to 8: the result is turned as EXIF says by this, unless it is a chart; else 0 */
     int64_t strip_rows, step_rows;  /* 0: chosen */
     int64_t strip_bytes;            /* what a strip aims at; 0: what suits the CPU */
+    bool coded;                     /* rows come from a decoder (or a caller) while strips are computed */
     uint64_t memory;                /* strips get lower where bands and pieces would need more than this */
     /* What the sink can hold, asked at the end; NULL: anything. */
     imgpipe_format (*accept)(imgpipe_format want);

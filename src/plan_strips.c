@@ -32,7 +32,14 @@ static int64_t row_bytes(const struct edge *edge) {
     return (edge->info.width + edge->pad_left + edge->pad_right) * (int64_t)imgpipe_pixel_size(edge->info.format);
 }
 
-#define STRIP_BYTES ((int64_t)2 << 20)  /* of the widest rows: long enough to hide the hand-over, short enough to share out */
+/* Of the widest rows: long enough to hide the hand-over, short enough to share out. Beside a decoder strips are short, since what
+ * is made of one is encoded when it is done, and the next one waits for that room: with strips of 3.7 MB a blur of 24 million pixels
+ * took 0.24 s from PNG to PNG on two threads, with 1 MB 0.20 s. */
+#define STRIP_BYTES ((int64_t)2 << 20)
+#define CODED_BYTES ((int64_t)1 << 20)
+/* How many times its halo a strip should be. */
+#define STRIP_HALOS 16
+#define CODED_HALOS 2
 #define HALO_BYTES ((int64_t)32 << 20)  /* how far a strip may grow so that its halo is a small part of it */
 #define STEP_BYTES ((int64_t)256 << 10) /* rows that move through all stages at a time stay in the L2 cache */
 #define STEP_MOST ((int64_t)8 << 20) /* and the most where a stage asks for more, because every call begins with work of its own */
@@ -65,8 +72,9 @@ static void strips_of_pass(struct pass *pass, const struct plan_options *options
     }
     int64_t y0, y1;
     pass_need(pass, 0, height / 2, height / 2 + 1, &y0, &y1);
-    int64_t halo = y1 - y0, rows = (options->strip_bytes ? options->strip_bytes : STRIP_BYTES) / widest;
-    int64_t wanted = 16 * halo, allowed = HALO_BYTES / widest;
+    const bool coded = options->coded && !options->strip_bytes;
+    int64_t halo = y1 - y0, rows = (options->strip_bytes ? options->strip_bytes : coded ? CODED_BYTES : STRIP_BYTES) / widest;
+    int64_t wanted = (coded ? CODED_HALOS : STRIP_HALOS) * halo, allowed = HALO_BYTES / widest;
     if (wanted > rows && halo > 1) rows = wanted < allowed ? wanted : allowed > rows ? allowed : rows;
     int64_t shared = height / (4 * options->threads); /* enough strips for every thread, if the halo permits */
     if (shared < options->strip_bytes / 4 / widest) shared = options->strip_bytes / 4 / widest; /* and large enough to copy well */
