@@ -52,6 +52,26 @@ def compare(program, folder, index, path, chain, kind):
         path, chain, kind, "the bytes differ" if cuda[0] == 0 else "exit status %d, %r" % cuda)
 
 
+def compare_ranks(program, folder, gpus):
+    """One process for each GPU and one more, as Slurm starts them: each takes the GPU of its rank, and what they write together is what
+    one process writes on the CPU."""
+    given = os.path.join(HERE, "pngsuite", "b*.png")
+    outs = [os.path.join(folder, device) for device in ("cpu", "cuda")]
+    report = os.path.join(folder, "report")
+    common = [program, "-q", given, "-f", "blur=1,median=3"]
+    subprocess.run([*common, "--device", "cpu", "-o", outs[0] + "/"], check=True)
+    for rank in range(gpus + 1):
+        env = dict(os.environ, SLURM_PROCID=str(rank), SLURM_LOCALID=str(rank), SLURM_STEP_NUM_TASKS=str(gpus + 1))
+        subprocess.run([*common, "--device", "cuda", "--shard", "auto", "--report", report, "-o", outs[1] + "/"], env=env, check=True)
+        with open(report, encoding="ascii") as file:
+            lines = [json.loads(line) for line in file]
+        if len(lines) > 2 and "cuda:%d" % (rank % gpus) not in lines[0]["device"]:  # with images, between the head and the total
+            yield "rank %d of %d on %d GPUs works on %s" % (rank, gpus + 1, gpus, lines[0]["device"])
+    done = subprocess.run(["diff", "-rq", "-x", ".imgpipe", *outs], stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        yield "the parts of %d processes: %s" % (gpus + 1, done.stdout)
+
+
 def main():
     program = sys.argv[1]
     devices = json.loads(subprocess.run([program, "--list-devices", "--json"], capture_output=True, check=True).stdout)
@@ -71,6 +91,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count())) as pool:
         futures = [pool.submit(compare, program, folder, index, *job) for index, job in enumerate(jobs)]
         results = [future.result() for future in futures]
+        results += compare_ranks(program, folder, sum(device["name"].startswith("cuda") for device in devices["devices"]))
     same = sum(result is True for result in results)
     wrong = [result for result in results if isinstance(result, str)]
     for line in wrong:

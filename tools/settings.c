@@ -5,18 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Processes of one machine take its GPUs in turn. */
-static void choose_gpu(const struct options *o, int64_t local, char device[24]) {
+/* Whether the rank on this machine says which GPU it is. */
+static bool is_gpu_open(const struct options *o, int64_t local) {
+    return local >= 0 && (!o->device || strcmp(o->device, "auto") == 0 || strcmp(o->device, "cuda") == 0);
+}
+
+void settings_choose_gpu(const struct options *o, int64_t local, int gpus, char device[24]) {
     bool automatic = !o->device || strcmp(o->device, "auto") == 0;
     device[0] = 0;
-    if (local < 0 || (!automatic && strcmp(o->device, "cuda") != 0)) return;
-    int gpus = imgpipe_devices(NULL, 0, NULL, 0) - 1;
-    if (gpus > 0) snprintf(device, 24, "%s:%d", automatic ? "auto" : "cuda", (int)(local % gpus));
+    if (is_gpu_open(o, local) && gpus > 0) snprintf(device, 24, "%s:%d", automatic ? "auto" : "cuda", (int)(local % gpus));
 }
 
 imgpipe_context_options settings_context(const struct options *o, int64_t local, char device[24]) {
     imgpipe_context_options c = imgpipe_context_options_default();
-    choose_gpu(o, local, device);
+    settings_choose_gpu(o, local, is_gpu_open(o, local) ? imgpipe_devices(NULL, 0, NULL, 0) - 1 : 0, device);
     if (o->device) c.device = o->device;
     if (device[0]) c.device = device;
     c.threads = (int)o->threads;

@@ -7,6 +7,9 @@
 /* The callbacks are the caller's. `device` (a buffer) holds the name if the rank on this machine chooses the GPU; `local` is that rank,
  * or -1. */
 imgpipe_context_options settings_context(const struct options *options, int64_t local, char device[24]);
+/* Processes of one machine take its `gpus` GPUs in turn: the device's name for rank `local`, or "" where the options name one already or
+ * there is nothing to choose. */
+void settings_choose_gpu(const struct options *options, int64_t local, int gpus, char device[24]);
 /* How many images are at work at once: with a GPU more than threads, since one that waits for it needs no CPU. */
 int settings_lanes(const struct options *options);
 imgpipe_run_options settings_run(const struct options *options);
