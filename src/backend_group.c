@@ -185,6 +185,11 @@ static void relay_done(struct strip *strip, imgpipe_status status, const imgpipe
     pthread_mutex_lock(&gp->lock);
     struct part *part = &gp->parts[relay->member];
     part->under_way--;
+    imgpipe_error lost;
+    if (!status && part->dead && gp->gathers) { /* it was under way when another failed there: its rows are right, its counts are gone */
+        status = error_set(&lost, IMGPIPE_ERROR_DEVICE, "%s failed, and what it had counted is lost", gp->group->members[relay->member]->about);
+        error = &lost;
+    }
     if (!status) part->done++;
     if (status == IMGPIPE_ERROR_DEVICE) {
         part->dead = true;
