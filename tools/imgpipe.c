@@ -13,6 +13,9 @@
 #include "target.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +24,15 @@
 static void open_standard_files(void) {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) == -1) _exit(EXIT_SOME_FAILED);
+}
+
+/* Decoders and encoders take the same memory for one image after another. Left alone, glibc gives it back between them, and each page
+ * is filled with zeros anew: a fifth of the system's time for a hundred images of 512 x 512. */
+static void keep_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_TRIM_THRESHOLD, 16 << 20);
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+#endif
 }
 
 /* -------------------------------------------------------------------------------------------------- a run */
@@ -151,6 +163,7 @@ int main(int argc, char **argv) {
     struct console console;
     char message[OPTIONS_MESSAGE];
     open_standard_files();
+    keep_memory();
     signals_handle(2); /* the first ends the run, the second the program */
     if (!options_read(argc, argv, &options, message)) {
         console_init(&console, WHEN_AUTO, false, false);
