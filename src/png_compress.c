@@ -193,7 +193,8 @@ static uint64_t run_bits(struct png_compressor *c, size_t size, unsigned least, 
 }
 
 static bool strings_pay(struct png_compressor *c, size_t n, unsigned least) {
-    size_t size = take_sample(c, n, STRINGS_SAMPLE);
+    size_t most = n / 8 < STRINGS_SAMPLE / 4 ? STRINGS_SAMPLE / 4 : n / 8 < STRINGS_SAMPLE ? n / 8 : STRINGS_SAMPLE;
+    size_t size = take_sample(c, n, most);
     memset(c->matcher, 0, sizeof *c->matcher);
     struct part runs = cut_runs(c, least, c->sample, 0, size), strings = cut_strings(c, c->sample, 0, size);
     return strings.bits < runs.bits - runs.bits / (n > LARGE ? 8 : 32);
