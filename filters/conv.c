@@ -215,41 +215,86 @@ static bool plan_groups(struct conv_plan *plan) {
     return plan->tap_count > 2 * plan->group_count || plan->group_count <= 1;
 }
 
-/* Puts two weights, one above the other, together, and such pairs to groups. There are none if a weight is too large or the mask has
- * one row. */
-static void plan_pairs(struct conv_plan *plan) {
-    const struct conv_params *p = &plan->params;
-    int64_t sum = 0, negative = 0;
-    for (int y = 0; y < p->height && p->height > 1; y += 2)
-        for (int x = 0; x < p->width; x++) {
-            /* The last row of an odd number stands below the one before it, which has its pair already. */
-            bool last = y + 1 == p->height;
-            int32_t upper = last ? 0 : p->weights.whole[y * p->width + x],
-                    lower = p->weights.whole[(last ? y : y + 1) * p->width + x];
-            int64_t below = (upper < 0 ? -(int64_t)upper : 0) + (lower < 0 ? -(int64_t)lower : 0);
-            int64_t above = (upper > 0 ? upper : 0) + (int64_t)(lower > 0 ? lower : 0), size = below + above;
-            if (size == 0) continue;
-            if (below > CONV_PAIR_WEIGHT || above > CONV_PAIR_WEIGHT || upper == 128 || lower == 128) {
-                plan->pair_count = 0;
-                return;
-            }
-            if (plan->pair_group_count == 0 || sum + size > CONV_GROUP_WEIGHT) {
-                plan->pair_group_count++;
-                sum = negative = 0;
-            }
-            sum += size;
-            negative += below;
-            plan->pairs[plan->pair_count++] =
-                (struct conv_pair){(uint16_t)((upper & 255) | (lower & 255) << 8), (int16_t)x, (int16_t)(last ? y - 1 : y)};
-            plan->pair_groups[plan->pair_group_count - 1].end = plan->pair_count;
-            plan->pair_groups[plan->pair_group_count - 1].raised = (uint16_t)(negative * 255);
+/* What the pairs of a group weigh so far in each row of results: magnitudes, and those of negative weights. */
+struct pairs_sum {
+    int size[CONV_PAIR_ROWS], below[CONV_PAIR_ROWS];
+};
+
+/* Adds a pair to the plan, or only counts it as long as there is no room for pairs. */
+static void pair_add(struct conv_plan *plan, struct pairs_sum *group, const struct conv_pair *pair, const struct pairs_sum *own) {
+    bool fits = plan->pair_group_count > 0;
+    for (int i = 0; i < CONV_PAIR_ROWS; i++) fits = fits && group->size[i] + own->size[i] <= CONV_GROUP_WEIGHT;
+    if (!fits) {
+        plan->pair_group_count++;
+        *group = (struct pairs_sum){0};
+    }
+    int k = plan->pair_count++;
+    if (plan->pairs) plan->pairs[k] = *pair;
+    for (int i = 0; i < CONV_PAIR_ROWS; i++) {
+        group->size[i] += own->size[i];
+        group->below[i] += own->below[i];
+        if (plan->pairs) plan->pair_groups[plan->pair_group_count - 1].raised[i] = (uint16_t)(group->below[i] * 255);
+    }
+    if (plan->pairs) plan->pair_groups[plan->pair_group_count - 1].end = k + 1;
+}
+
+/* Of the samples of a row of pairs in column x the upper one (0), the lower one (1), or both (2). False if that is not one pair,
+ * as its products may not fit 16 bits. */
+static bool pair_make(const struct conv_params *p, int row, int x, int which, struct conv_pair *pair, struct pairs_sum *own) {
+    *own = (struct pairs_sum){0};
+    for (int i = 0; i < CONV_PAIR_ROWS; i++) {
+        uint32_t bytes = 0;
+        for (int k = 0; k < 2; k++) {
+            int y = 2 * row + k - i, weight = y < 0 || y >= p->height || which == 1 - k ? 0 : p->weights.whole[y * p->width + x];
+            own->size[i] += weight < 0 ? -weight : weight;
+            own->below[i] += weight < 0 ? -weight : 0;
+            bytes |= ((uint32_t)weight & 255) << 8 * k;
         }
-    for (int g = 0; g < plan->pair_group_count; g++) plan->pairs_below += plan->pair_groups[g].raised;
+        pair->weights[i] = bytes | bytes << 16;
+        if (own->below[i] > CONV_PAIR_WEIGHT || own->size[i] - own->below[i] > CONV_PAIR_WEIGHT) return false;
+    }
+    return true;
+}
+
+/* Puts the weights to pairs and those to groups, or counts them. */
+static void pairs_walk(struct conv_plan *plan, int channels) {
+    const struct conv_params *p = &plan->params;
+    struct pairs_sum group = {0}, own;
+    plan->pair_count = plan->pair_group_count = 0;
+    for (int row = 0; row < CONV_PAIR_SLOTS(p->height); row++) {
+        if (row == CONV_PAIR_SLOTS(p->height) - 1) plan->pairs_last = plan->pair_count;
+        for (int x = 0; x < p->width; x++) {
+            struct conv_pair pair = {.pair = (int16_t)row, .at = (int16_t)(x * channels)};
+            bool both = pair_make(p, row, x, 2, &pair, &own);
+            for (int which = both ? 2 : 0; which < (both ? 3 : 2); which++) {
+                int size = 0;
+                pair_make(p, row, x, which, &pair, &own);
+                for (int i = 0; i < CONV_PAIR_ROWS; i++) size += own.size[i];
+                if (size) pair_add(plan, &group, &pair, &own);
+            }
+        }
+        if (row == 0) plan->pairs_first_end = plan->pair_count;
+    }
+}
+
+/* There are no pairs if a weight is too large or the mask has one row. */
+static imgpipe_status plan_pairs(imgpipe_stage *stage, struct conv_plan *plan, imgpipe_error *error) {
+    for (int i = 0; i < plan->tap_count; i++)
+        if (plan->taps[i].weight > 127 || plan->taps[i].weight < -128) return IMGPIPE_OK;
+    if (plan->params.height == 1 || plan->tap_count == 0) return IMGPIPE_OK;
+    pairs_walk(plan, stage->in.format.channels);
+    plan->pair_groups = imgpipe_stage_alloc(stage, (size_t)plan->pair_group_count * sizeof *plan->pair_groups, error);
+    plan->pairs = plan->pair_groups ? imgpipe_stage_alloc(stage, (size_t)plan->pair_count * sizeof *plan->pairs, error) : NULL;
+    if (!plan->pairs) return IMGPIPE_ERROR_MEMORY;
+    pairs_walk(plan, stage->in.format.channels);
+    stage->scratch_size = (size_t)CONV_PAIR_SLOTS(plan->params.height) * CONV_PAIRS_STRIDE * sizeof(uint16_t);
+    stage->step = CONV_PAIR_ROWS;
+    return IMGPIPE_OK;
 }
 
 /* Chooses integer arithmetic for whole weights; div and bias are whole too. */
-static imgpipe_status plan_whole(const imgpipe_stage *stage, struct conv_plan *plan, const struct mask *mask, double div,
-                                 double bias, imgpipe_error *error) {
+static imgpipe_status plan_whole(imgpipe_stage *stage, struct conv_plan *plan, const struct mask *mask, double div, double bias,
+                                 imgpipe_error *error) {
     struct conv_params *p = &plan->params;
     int64_t max = stage->in.format.type == IMGPIPE_U8 ? 255 : 65535, sum = 0;
     for (int i = 0; i < mask->width * mask->height; i++) {
@@ -273,8 +318,7 @@ static imgpipe_status plan_whole(const imgpipe_stage *stage, struct conv_plan *p
     p->shift = p->div & (p->div - 1) ? -1 : __builtin_ctzll((unsigned long long)p->div);
     bool narrow = sum + p->div / 2 + (added < 0 ? -added : added) <= INT32_MAX && p->div <= INT32_MAX;
     p->arithmetic = narrow ? max == 255 && plan_groups(plan) ? CONV_GROUPS : CONV_INT32 : CONV_INT64;
-    if (p->arithmetic == CONV_GROUPS) plan_pairs(plan);
-    return IMGPIPE_OK;
+    return p->arithmetic == CONV_GROUPS ? plan_pairs(stage, plan, error) : IMGPIPE_OK;
 }
 
 static imgpipe_status plan_make(imgpipe_stage *stage, struct conv_plan *plan, const struct mask *mask, imgpipe_error *error) {
@@ -325,7 +369,6 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     status = plan_make(stage, plan, mask, error);
     int n = mask->width * mask->height;
     stage->cost = plan->pair_count ? 0.1 + 0.016 * n : 0.2 + 0.04 * n; /* one core with AVX2 */
-    if (plan->pair_count) stage->scratch_size = (size_t)(plan->params.height - 1) * CONV_PAIRS_STRIDE * sizeof(uint16_t);
     return status;
 }
 

@@ -241,9 +241,10 @@ static void conv_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
     bool done = false;
 #if defined(__AVX2__)
     done = plan->pair_count > 0;
+    const struct pairs_end end = pairs_end(plan);
     for (int64_t at = 0; done && at < samples; at += CONV_PAIRS_BLOCK) {
         int64_t left = samples - at;
-        pairs_block(plan, rows, format.channels, at, (int)(left < CONV_PAIRS_BLOCK ? left : CONV_PAIRS_BLOCK));
+        pairs_block(plan, &end, rows, format.channels, at, (int)(left < CONV_PAIRS_BLOCK ? left : CONV_PAIRS_BLOCK));
     }
 #endif
     for (int i = 0; i < rows->count; i++) {

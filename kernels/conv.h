@@ -46,17 +46,27 @@ struct conv_tap {
     int16_t x, y;
 };
 
-/* Two weights, one above the other, whose products with u8 samples are computed together: bytes in two's complement, that of the
- * upper one first. Each sum of one sign within a pair is at most CONV_PAIR_WEIGHT, so that the two products' sum fits 16 bits. */
+/* What two samples, one below the other, weigh in each of CONV_PAIR_ROWS neighbouring rows of results: bytes in two's complement,
+ * that of the upper sample first, and all of it twice, so that it can be spread over a vector from memory. Row number `pair` of
+ * pairs is made of the input rows 2 * pair and 2 * pair + 1, counted from the top of the uppermost window; `at` samples to the
+ * right of the window's left edge. Each sum of one sign within a pair is at most CONV_PAIR_WEIGHT, so that the two products' sum
+ * fits 16 bits. */
+#define CONV_PAIR_ROWS 4
 struct conv_pair {
-    uint16_t weights;
-    int16_t x, y; /* place of the upper one in the mask */
+    int16_t pair, at;
+    uint32_t weights[CONV_PAIR_ROWS];
 };
 #define CONV_PAIR_WEIGHT 128
-#define CONV_PAIRS ((CONV_MAX + 1) / 2 * CONV_MAX)
-/* Samples of a row that are worked on at a time, and from one laced row to the next in scratch. */
+/* Pairs whose products' sums fit 16 bits. */
+struct conv_pair_group {
+    int end;                         /* the pair behind the last of the group */
+    uint16_t raised[CONV_PAIR_ROWS]; /* what the sums of each row start from */
+};
+/* Rows of pairs that CONV_PAIR_ROWS windows meet. */
+#define CONV_PAIR_SLOTS(height) ((height) / 2 + CONV_PAIR_ROWS / 2)
+/* Samples of a row that are worked on at a time, and from one row of pairs to the next in scratch: an odd number of lines. */
 #define CONV_PAIRS_BLOCK 1024
-#define CONV_PAIRS_STRIDE (CONV_PAIRS_BLOCK + CONV_MAX / 2 * 2 * 4)
+#define CONV_PAIRS_STRIDE (CONV_PAIRS_BLOCK + 9 * 32)
 
 /* stage->data. Taps, groups and pairs are for the CPU and integers alone. */
 struct conv_plan {
@@ -68,14 +78,11 @@ struct conv_plan {
         int end;         /* the tap behind the last of the group */
         uint16_t raised; /* what its sum starts from */
     } groups[CONV_TAPS];
-    /* CONV_GROUPS: the same by pairs, where that can be; else there are none. */
-    int pair_count, pair_group_count;
-    int64_t pairs_below;
-    struct conv_pair pairs[CONV_PAIRS];
-    struct {
-        int end;
-        uint16_t raised;
-    } pair_groups[CONV_PAIRS];
+    /* CONV_GROUPS: the same by pairs, ordered by their rows, where that can be; else there are none. Those of the first row are
+     * nothing to the lower half of the rows of results, those of the last row nothing to the upper half. */
+    int pair_count, pair_group_count, pairs_first_end, pairs_last;
+    struct conv_pair *pairs;
+    struct conv_pair_group *pair_groups;
 };
 
 /* floor(a / div) within 0 … max. */

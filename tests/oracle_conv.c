@@ -14,13 +14,13 @@ static void mask_size(struct oracle_case *c, struct rng *r) {
 /* Weights as text that says exactly what the oracle computes with. */
 static void mask_random(struct oracle_case *c, struct rng *r) {
     double column[ORACLE_MASK_MAX], row[ORACLE_MASK_MAX];
-    bool product = rng_chance(r, 40), positive = rng_chance(r, 40);
+    bool product = rng_chance(r, 40), positive = rng_chance(r, 40), large = rng_chance(r, 10);
     for (int i = 0; i < ORACLE_MASK_MAX; i++) {
         column[i] = (double)rng_range(r, positive ? 0 : -4, 6), row[i] = (double)rng_range(r, positive ? 0 : -4, 6);
         if (!c->integers) column[i] += (double)rng_range(r, 0, 15) / 16, row[i] += (double)rng_range(r, 0, 15) / 16;
     }
     for (int i = 0; i < c->mask_width * c->mask_height; i++) {
-        double w = (double)rng_range(r, positive ? 0 : -9, 12);
+        double w = (double)(large ? rng_range(r, positive ? 0 : -130, 130) : rng_range(r, positive ? 0 : -9, 12));
         if (!c->integers) w += (double)rng_range(r, 0, 999) / 1000;
         if (rng_chance(r, 10)) w = 0;
         c->mask[i] = product ? column[i / c->mask_width] * row[i % c->mask_width] : w;
