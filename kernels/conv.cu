@@ -1,9 +1,11 @@
 /* Correlation on CUDA, the arithmetic that of kernels/conv.h in the order of kernels/conv.c. u8 is done by conv_small.cuh,
- * conv_dots.cuh and conv_reals.cuh; here are the kernels for the other types, for larger weights, and for what would take too much
- * shared memory: a thread makes a few samples of one row; the mask is a kernel parameter, so that every weight is read from the
- * constant bank for all threads at once. */
+ * conv_dots.cuh and conv_reals.cuh, u16 and f32 with masks up to 7 wide by conv_types.cuh; here are the kernels for the rest: for
+ * larger weights, wider masks, and for what would take too much shared memory. A thread makes a few samples of one row; the mask is
+ * a kernel parameter, so that every weight is read from the constant bank for all threads at once. */
 #include "conv_dots.cuh"
 #include "conv_reals.cuh"
+#include "conv_types.cuh"
+#include <string.h>
 
 enum { CONV_COLUMNS = 32, CONV_ROWS = 8, CONV_SAMPLES = 4 };
 
@@ -41,7 +43,9 @@ template <typename T> struct conv_single {
 struct conv_twice {
     typedef double sum;
     static __device__ __forceinline__ double weight(const conv_params &params, int i) { return (double)params.weights.real[i]; }
-    static __device__ __forceinline__ double add(double sum, double weight, float sample) { return sum + weight * (double)sample; }
+    static __device__ __forceinline__ double add(double sum, double weight, float sample) {
+        return __fma_rn(weight, (double)sample, sum); /* the product of two floats is exact */
+    }
     static __device__ __forceinline__ float sample(const conv_params &params, double sum) {
         double v = sum / params.real_div;
         if (params.absolute) v = fabs(v);
@@ -115,19 +119,17 @@ static int conv_launch(const imgpipe_stage *stage, const imgpipe_tile *tiles, in
     });
 }
 
-/* Whether the stage is done here; *result is then that of the launch. */
-static bool conv_bytes(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
+/* Whether a stage on u8 is done here; *result is then that of the launch. */
+static bool conv_bytes(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count,
+                       cudaStream_t stream, int *result) {
     const conv_params &params = ((const conv_plan *)stage->data)->params;
-    const imgpipe_info &in = stage->in;
-    const window_image image = {in.width, in.height, in.format.channels, stage->border, (uint32_t)stage->border_value};
-    if (in.format.type != IMGPIPE_U8) return false;
     if (params.arithmetic == CONV_REAL) {
-        *result = conv_reals_any(stage, image, conv_make_reals(params), tiles, count, stream);
+        *result = conv_reals_any(stage, image, tiles, count, stream);
         return *result != CONV_TOO_LARGE;
     }
     conv_dots dots = {};
     if (params.arithmetic == CONV_INT64 || !conv_make_dots(params, dots)) return false;
-    if (in.format.channels == 1 && dots.width == dots.height && dots.width <= 5) {
+    if (image.channels == 1 && dots.width == dots.height && dots.width <= 5) {
         const conv_words<CONV_WORDS_SMALL> mask = conv_make_words<CONV_WORDS_SMALL>(params, dots);
         *result = dots.width == 3 ? conv_small_launch<3>(image, mask, tiles, count, stream)
                                   : conv_small_launch<5>(image, mask, tiles, count, stream);
@@ -138,10 +140,22 @@ static bool conv_bytes(const imgpipe_stage *stage, const imgpipe_tile *tiles, in
     return *result != CONV_TOO_LARGE;
 }
 
+/* The same for all types. */
+static bool conv_windows(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
+    const imgpipe_info &in = stage->in;
+    const float real = (float)stage->border_value;
+    window_image image = {in.width, in.height, in.format.channels, stage->border, (uint32_t)stage->border_value};
+    if (in.format.type == IMGPIPE_U8) return conv_bytes(stage, image, tiles, count, stream, result);
+    if (in.format.type == IMGPIPE_F32) memcpy(&image.outside, &real, sizeof real);
+    *result = in.format.type == IMGPIPE_F32 ? conv_sums_f32(stage, image, tiles, count, stream)
+                                            : conv_sums_u16(stage, image, tiles, count, stream);
+    return *result != CONV_TOO_LARGE;
+}
+
 extern "C" int conv_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream) {
     cudaStream_t s = (cudaStream_t)stream;
     int result;
-    if (conv_bytes(stage, tiles, count, s, &result)) return result;
+    if (conv_windows(stage, tiles, count, s, &result)) return result;
     enum conv_arithmetic arithmetic = ((const conv_plan *)stage->data)->params.arithmetic;
     if (stage->in.format.type == IMGPIPE_F32) return conv_launch<float, conv_twice>(stage, tiles, count, s);
     if (stage->in.format.type == IMGPIPE_U8) {

@@ -9,8 +9,10 @@
 #include "conv_small.cuh"
 #include "conv_window.cuh"
 
-/* Samples of a thread: the more, the fewer loads of weights. */
+/* Samples of a thread in a row: the more, the fewer loads of weights. */
 #define CONV_DOT_WIDE 16
+/* Rows of a thread. */
+#define CONV_ROWS_EACH 4
 
 /* Adds word `word` of the rows of the mask that meet row k of the plane: row k - i to result i. `words` are the samples from there
  * on. */
@@ -73,7 +75,7 @@ template <int PLACE, int WORDS, int HALO>
 static __device__ __forceinline__ void conv_dots_plane(const imgpipe_tile &tile, const window_image &image, const conv_dots &mask,
                                                        const uint32_t *weights, const unsigned char *plane, unsigned char *out,
                                                        int64_t x0, int64_t y0, int first, int rows, bool keep) {
-    typedef conv_layout<CONV_DOT_WIDE, HALO> L;
+    typedef conv_layout<uint8_t, CONV_DOT_WIDE, HALO> L;
     const int lane = threadIdx.x % CONV_LANES;
     const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_DOT_WIDE;
     int sums[CONV_ROWS_EACH][CONV_DOT_WIDE] = {};
@@ -86,8 +88,8 @@ static __device__ __forceinline__ void conv_dots_plane(const imgpipe_tile &tile,
         for (int x = 0; x < CONV_DOT_WIDE; x += 4)
             v[x / 4] = conv_pack(conv_end<false>(mask, sums[i][x]), conv_end<false>(mask, sums[i][x + 1]),
                                  conv_end<false>(mask, sums[i][x + 2]), conv_end<false>(mask, sums[i][x + 3]));
-        if (keep) conv_keep<CONV_DOT_WIDE>(from + (i + mask.height / 2) * L::pitch, v);
-        conv_put<CONV_DOT_WIDE>(tile, image, out, x0, y0, lane, first + i, v);
+        if (keep) conv_keep(from + (i + mask.height / 2) * L::pitch, v);
+        conv_put<uint8_t, CONV_DOT_WIDE>(tile, image, out, x0, y0, lane, first + i, v);
     }
 }
 
@@ -100,7 +102,7 @@ static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS, 4)
     const int count = mask.height * mask.words * mask.places;
     uint32_t *weights = (uint32_t *)conv_shared;
     for (int i = (int)threadIdx.x; i < count; i += CONV_LANES * CONV_WARPS) weights[i] = mask.weights[i];
-    conv_block<CONV_DOT_WIDE, HALO>(
+    conv_block<uint8_t, CONV_DOT_WIDE, HALO, CONV_ROWS_EACH>(
         tile, image, (unsigned char *)(weights + (count + 3) / 4 * 4), mask.height, rows,
         [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made, int channel) {
             conv_dots_plane<PLACE, WORDS, HALO>(tile, image, mask, weights, plane, out, x0, y0, first, made,
@@ -119,8 +121,10 @@ static int conv_dots_any(const imgpipe_stage *stage, const window_image &image, 
     static const kernel far[] = {conv_dots_window<0, 0, 2>, conv_dots_window<1, 0, 2>, conv_dots_window<2, 0, 2>,
                                  conv_dots_window<3, 0, 2>};
     const int place = -(mask.width / 2) & 3, words = mask.height * mask.words * mask.places;
-    if (mask.width > 33) return conv_window_launch<CONV_DOT_WIDE, 2>(far[place], words, stage, image, mask, tiles, count, stream);
-    return conv_window_launch<CONV_DOT_WIDE, 1>(mask.width <= 15 ? small[mask.width / 2 - 1] : near[place], words, stage, image,
-                                                mask, tiles, count, stream);
+    if (mask.width > 33)
+        return conv_window_launch<uint8_t, CONV_DOT_WIDE, 2, CONV_ROWS_EACH>(far[place], words, stage, image, mask, tiles, count,
+                                                                             stream);
+    return conv_window_launch<uint8_t, CONV_DOT_WIDE, 1, CONV_ROWS_EACH>(mask.width <= 15 ? small[mask.width / 2 - 1] : near[place],
+                                                                         words, stage, image, mask, tiles, count, stream);
 }
 #endif

@@ -1,199 +1,146 @@
-/* Correlation of u8 with real weights, for any size and number of channels: float32 in the order of conv.h on planes as in
- * conv_window.cuh.
+/* Correlation of u8 with real weights, of any size and number of channels, in the order of conv.h: by conv_sums.cuh to 33 x any,
+ * and by a loop over taps beyond that.
  *
- * Operations of a sample: height * width + height in float32, and some ten for the quotient and the rounding. Floor: those at 128
- * a clock and multiprocessor.
- * Measured on an H200, in Gpix/s of one channel: 9 x 9 185 (178 with a general division), 15 x 15 91, 31 x 31 15. */
+ * Operations of a sample: height * width + height in float32, (width + 7) / 8 * (height + 3) / 4 samples made floats by two
+ * instructions each, and some ten for the quotient and the rounding. Floor: the first of these at 128 a clock and multiprocessor.
+ * Measured on an H200, in Gpix/s of one channel (in brackets before, with all weights in shared memory, and widths beyond 15 not
+ * known): 3 x 3 540 (436), 9 x 9 202 (185), 15 x 15 91 (91), 31 x 31 25 (15). With weights in uniform registers, which is what the
+ * compiler makes of them in many other shapes, it was slower: eight rows a thread 180 (9 x 9) and 71 (15 x 15), all rows unrolled
+ * 161 and 67. */
 #ifndef CONV_REALS_CUH
 #define CONV_REALS_CUH
-#include "conv_window.cuh"
+#include "conv_sums.cuh"
 
-/* Samples of a thread: what registers have room for. */
+/* Samples of a thread in a row, rows of a thread, and blocks that should fit a multiprocessor. */
 #define CONV_REAL_WIDE 8
+#define CONV_REAL_EACH 4
+#define CONV_REAL_BLOCKS 4
+#define CONV_WIDE_HALO 2
 
-static __device__ __forceinline__ float conv_float(uint32_t bytes, int i) {
-    return __fadd_rn(__uint_as_float(__byte_perm(bytes, 0x4b000000u, 0x7650u + (unsigned)i)), -8388608.0f);
-}
-
-/* A row of the mask takes whole vectors in shared memory. */
-static __host__ __device__ __forceinline__ int conv_real_step(int width) {
-    return (width + 3) / 4 * 4;
-}
-
-/* Adds TAPS products of each result. */
-template <int TAPS>
-static __device__ __forceinline__ void conv_add_reals(const float (&weights)[4], const float *x, float (&line)[CONV_REAL_WIDE],
-                                                      int left = TAPS) {
-#pragma unroll
-    for (int t = 0; t < TAPS && t < left; t++)
-#pragma unroll
-        for (int i = 0; i < CONV_REAL_WIDE; i++) line[i] = __fmaf_rn(weights[t], x[i + t], line[i]);
-}
-
-/* `from` is the word where the first window begins, at byte `place`. */
-static __device__ __forceinline__ void conv_sum_reals(const conv_params &params, const float *all_weights,
-                                                      const unsigned char *from, int place, int pitch,
-                                                      float (&sums)[CONV_ROWS_EACH][CONV_REAL_WIDE]) {
-    const int width = params.width, height = params.height, shift = 8 * place, step = conv_real_step(width);
-#pragma unroll 1
-    for (int k = 0; k < CONV_ROWS_EACH + height - 1; k++, from += pitch) {
-        const uint32_t *row = (const uint32_t *)from;
-        float line[CONV_ROWS_EACH][CONV_REAL_WIDE] = {}, x[CONV_REAL_WIDE + 4];
-        uint32_t before = row[0];
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            uint32_t next = row[i + 1], bytes = __funnelshift_r(before, next, shift);
-#pragma unroll
-            for (int b = 0; b < 4; b++) x[4 * i + b + 4] = conv_float(bytes, b);
-            before = next;
-        }
-        row += 3;
-#pragma unroll 1
-        for (int tap = 0; tap < width; tap += 4) {
-            uint32_t next = *row++, bytes = __funnelshift_r(before, next, shift);
-            before = next;
-#pragma unroll
-            for (int i = 0; i < CONV_REAL_WIDE; i++) x[i] = x[i + 4];
-#pragma unroll
-            for (int b = 0; b < 4; b++) x[CONV_REAL_WIDE + b] = conv_float(bytes, b);
-#pragma unroll
-            for (int i = 0; i < CONV_ROWS_EACH; i++) {
-                if (k - i < 0 || k - i >= height) continue;
-                const float4 four = *(const float4 *)(all_weights + (k - i) * step + tap);
-                const float weights[4] = {four.x, four.y, four.z, four.w};
-                if (tap + 4 <= width)
-                    conv_add_reals<4>(weights, x, line[i]);
-                else if (tap + 3 == width)
-                    conv_add_reals<3>(weights, x, line[i]);
-                else
-                    conv_add_reals<1>(weights, x, line[i]);
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < CONV_ROWS_EACH; i++)
-#pragma unroll
-            for (int c = 0; c < CONV_REAL_WIDE; c++)
-                if (k - i >= 0 && k - i < height) sums[i][c] = __fadd_rn(sums[i][c], line[i][c]);
-    }
-}
-
-/* The same for masks WIDTH wide: the samples of a row become floats once, and one result's line at a time is in registers. */
-template <int WIDTH>
-static __device__ __forceinline__ void conv_sum_reals_of(int height, const float *all_weights, const unsigned char *from, int pitch,
-                                                         float (&sums)[CONV_ROWS_EACH][CONV_REAL_WIDE]) {
-    const int place = -(WIDTH / 2) & 3, step = conv_real_step(WIDTH), count = CONV_REAL_WIDE + WIDTH - 1;
-#pragma unroll 1
-    for (int k = 0; k < CONV_ROWS_EACH + height - 1; k++, from += pitch, all_weights += step) {
-        float x[count];
-#pragma unroll
-        for (int i = 0; i < count; i++) x[i] = conv_float(((const uint32_t *)from)[(place + i) / 4], (place + i) % 4);
-#pragma unroll
-        for (int i = 0; i < CONV_ROWS_EACH; i++) {
-            if (k - i < 0 || k - i >= height) continue;
-            float line[CONV_REAL_WIDE] = {};
-#pragma unroll
-            for (int tap = 0; tap < WIDTH; tap += 4) {
-                const float4 four = *(const float4 *)(all_weights - i * step + tap);
-                const float weights[4] = {four.x, four.y, four.z, four.w};
-                conv_add_reals<4>(weights, x + tap, line, WIDTH - tap);
-            }
-#pragma unroll
-            for (int c = 0; c < CONV_REAL_WIDE; c++) sums[i][c] = __fadd_rn(sums[i][c], line[c]);
-        }
-    }
-}
-
-/* What is known of a division of sums when the kernel is launched: div as float32, its rounded inverse, and whether nothing can
- * overflow or vanish. */
-struct conv_reals : conv_params {
-    float by, inverse;
-    bool plain;
+struct conv_wide {
+    conv_real_end<float> end;
+    int width, height, step;
+    alignas(16) float weights[CONV_MAX * (CONV_MAX + 1)];
 };
 
-/* From the rounded inverse y of b: q = a y is off by less than two units in the last place, one correction makes it less than one,
- * and another correctly rounded (Markstein 1990). The general division takes four times as many instructions. */
-static __device__ __forceinline__ float conv_quotient(const conv_reals &params, float a) {
-    if (!params.plain) return __fdiv_rn(a, params.by);
-    float q = __fmul_rn(a, params.inverse);
-    q = __fmaf_rn(__fmaf_rn(-q, params.by, a), params.inverse, q);
-    return __fmaf_rn(__fmaf_rn(-q, params.by, a), params.inverse, q);
-}
-
-static conv_reals conv_make_reals(const conv_params &params) {
-    conv_reals reals = {};
-    (conv_params &)reals = params;
-    double most = 0.0, by = params.real_div < 0 ? -params.real_div : params.real_div;
-    for (int i = 0; i < params.width * params.height; i++) {
-        double weight = (double)params.weights.real[i];
-        most += weight < 0 ? -weight : weight;
-    }
-    reals.by = (float)params.real_div;
-    reals.inverse = 1.0f / reals.by;
-    reals.plain = most < 1e12 && by > 1e-12 && by < 1e12;
-    return reals;
-}
-
-static __device__ __forceinline__ uint32_t conv_real_end(const conv_reals &params, float sum) {
-    float v = conv_quotient(params, sum);
-    if (params.absolute) v = fabsf(v);
-    return pixel_u8(__fadd_rn(v, (float)params.real_bias));
-}
-
-template <int WIDTH, int HALO>
-static __device__ __forceinline__ void
-conv_reals_plane(const imgpipe_tile &tile, const window_image &image, const conv_reals &params, const float *weights,
-                 const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int rows, bool keep) {
-    typedef conv_layout<CONV_REAL_WIDE, HALO> L;
-    const int lane = threadIdx.x % CONV_LANES, place = -(params.width / 2) & 3;
-    const unsigned char *from = plane + first * L::pitch + 16 * HALO + lane * CONV_REAL_WIDE;
-    float sums[CONV_ROWS_EACH][CONV_REAL_WIDE] = {};
-    if (keep)
-        ;
-    else if constexpr (WIDTH > 0)
-        conv_sum_reals_of<WIDTH>(params.height, weights, from - params.width / 2 - place, L::pitch, sums);
-    else
-        conv_sum_reals(params, weights, from - params.width / 2 - place, place, L::pitch, sums);
+/* Four taps of all results, from a row of the plane to which up to CONV_REAL_EACH rows of the mask belong. */
+template <int AT>
+static __device__ __forceinline__ void conv_add_wide(const conv_wide &mask, int k, int tap, const float (&x)[CONV_REAL_WIDE + 4],
+                                                     float (&line)[CONV_REAL_EACH][CONV_REAL_WIDE]) {
 #pragma unroll
-    for (int i = 0; i < CONV_ROWS_EACH; i++) {
+    for (int i = 0; i < CONV_REAL_EACH; i++) {
+        if (k - i < 0 || k - i >= mask.height) continue;
+        const float *weights = mask.weights + (k - i) * mask.step + tap;
+#pragma unroll
+        for (int t = 0; t < 4; t++)
+#pragma unroll
+            for (int c = 0; c < CONV_REAL_WIDE; c++)
+                line[i][c] = __fmaf_rn(weights[t], x[(AT + c + t) % (CONV_REAL_WIDE + 4)], line[i][c]);
+    }
+}
+
+/* `from` is the word where the first window begins, at byte `place`. The samples lie in a ring of registers: every four taps the
+ * next four take the place of those that no window needs any more. Rows of the mask are filled up with zeros, which change no
+ * sum. */
+static __device__ __forceinline__ void conv_sum_wide(const conv_wide &mask, const unsigned char *from, int place, int pitch,
+                                                     float (&sums)[CONV_REAL_EACH][CONV_REAL_WIDE]) {
+    const int shift = 8 * place;
+    static_assert(CONV_REAL_WIDE == 8, "three steps of four around the ring");
+#pragma unroll 1
+    for (int k = 0; k < CONV_REAL_EACH + mask.height - 1; k++, from += pitch) {
+        const uint32_t *row = (const uint32_t *)from;
+        float line[CONV_REAL_EACH][CONV_REAL_WIDE] = {}, x[CONV_REAL_WIDE + 4];
+        uint32_t before = row[0];
+        auto next = [&](int at) {
+            const uint32_t word = *++row, bytes = __funnelshift_r(before, word, shift);
+#pragma unroll
+            for (int b = 0; b < 4; b++) conv_sample(bytes, b, (const uint8_t *)NULL, x[at + b]);
+            before = word;
+        };
+        next(0);
+        next(4);
+#pragma unroll 1
+        for (int tap = 0;;) {
+            next(8);
+            conv_add_wide<0>(mask, k, tap, x, line);
+            if ((tap += 4) >= mask.width) break;
+            next(0);
+            conv_add_wide<4>(mask, k, tap, x, line);
+            if ((tap += 4) >= mask.width) break;
+            next(4);
+            conv_add_wide<8>(mask, k, tap, x, line);
+            if ((tap += 4) >= mask.width) break;
+        }
+#pragma unroll
+        for (int i = 0; i < CONV_REAL_EACH; i++)
+#pragma unroll
+            for (int c = 0; c < CONV_REAL_WIDE; c++)
+                if (k - i >= 0 && k - i < mask.height) sums[i][c] = __fadd_rn(sums[i][c], line[i][c]);
+    }
+}
+
+static __device__ __forceinline__ void conv_wide_plane(const imgpipe_tile &tile, const window_image &image, const conv_wide &mask,
+                                                       const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0,
+                                                       int first, int rows, bool keep) {
+    typedef conv_layout<uint8_t, CONV_REAL_WIDE, CONV_WIDE_HALO> L;
+    const int lane = threadIdx.x % CONV_LANES, place = -(mask.width / 2) & 3;
+    const unsigned char *from = plane + first * L::pitch + 16 * CONV_WIDE_HALO + lane * CONV_REAL_WIDE;
+    float sums[CONV_REAL_EACH][CONV_REAL_WIDE] = {};
+    if (!keep) conv_sum_wide(mask, from - mask.width / 2 - place, place, L::pitch, sums);
+#pragma unroll
+    for (int i = 0; i < CONV_REAL_EACH; i++) {
         if (first + i >= rows) break;
-        uint32_t v[CONV_REAL_WIDE];
-#pragma unroll
-        for (int x = 0; x < CONV_REAL_WIDE; x++) v[x] = conv_real_end(params, sums[i][x]);
-        uint32_t words[2] = {v[0] | v[1] << 8 | v[2] << 16 | v[3] << 24, v[4] | v[5] << 8 | v[6] << 16 | v[7] << 24};
-        if (keep) conv_keep<CONV_REAL_WIDE>(from + (i + params.height / 2) * L::pitch, words);
-        conv_put<CONV_REAL_WIDE>(tile, image, out, x0, y0, lane, first + i, words);
+        uint32_t v[2];
+        if (keep)
+            conv_keep(from + (i + mask.height / 2) * L::pitch, v);
+        else
+            conv_finish(mask.end, sums[i], (const uint8_t *)NULL, v);
+        conv_put<uint8_t, CONV_REAL_WIDE>(tile, image, out, x0, y0, lane, first + i, v);
     }
 }
 
-/* WIDTH: of the mask, 0 for any. */
-template <int WIDTH, int HALO>
-static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS, 5)
-    conv_reals_window(const __grid_constant__ tile_jobs jobs, const __grid_constant__ window_image image, bool alpha, int rows,
-                      const __grid_constant__ conv_reals params) {
+static __global__ void __launch_bounds__(CONV_LANES *CONV_WARPS, CONV_REAL_BLOCKS)
+    conv_sums_wide(const __grid_constant__ tile_jobs jobs, const __grid_constant__ window_image image, bool alpha, int rows,
+                   const __grid_constant__ conv_wide mask) {
     extern __shared__ uint4 conv_shared[];
     const imgpipe_tile &tile = jobs.tile[blockIdx.z];
-    const int step = conv_real_step(params.width), count = params.height * step;
-    float *weights = (float *)conv_shared;
-    for (int i = (int)threadIdx.x; i < count; i += CONV_LANES * CONV_WARPS)
-        weights[i] = i % step < params.width ? params.weights.real[i / step * params.width + i % step] : 0.0f;
-    conv_block<CONV_REAL_WIDE, HALO>(
-        tile, image, (unsigned char *)(weights + count), params.height, rows,
+    conv_block<uint8_t, CONV_REAL_WIDE, CONV_WIDE_HALO, CONV_REAL_EACH>(
+        tile, image, (unsigned char *)conv_shared, mask.height, rows,
         [&](const unsigned char *plane, unsigned char *out, int64_t x0, int64_t y0, int first, int made, int channel) {
-            conv_reals_plane<WIDTH, HALO>(tile, image, params, weights, plane, out, x0, y0, first, made,
-                                          alpha && channel == image.channels - 1);
+            conv_wide_plane(tile, image, mask, plane, out, x0, y0, first, made, alpha && channel == image.channels - 1);
         });
 }
 
-static int conv_reals_any(const imgpipe_stage *stage, const window_image &image, const conv_reals &params,
-                          const imgpipe_tile *tiles, int count, cudaStream_t stream) {
-    typedef void (*kernel)(tile_jobs, window_image, bool, int, conv_reals);
-    static const kernel small[] = {conv_reals_window<3, 1>, conv_reals_window<5, 1>,  conv_reals_window<7, 1>,
-                                   conv_reals_window<9, 1>, conv_reals_window<11, 1>, conv_reals_window<13, 1>,
-                                   conv_reals_window<15, 1>};
-    const int words = params.height * conv_real_step(params.width), width = params.width;
-    if (width > 33)
-        return conv_window_launch<CONV_REAL_WIDE, 2>(conv_reals_window<0, 2>, words, stage, image, params, tiles, count, stream);
-    return conv_window_launch<CONV_REAL_WIDE, 1>(width >= 3 && width <= 15 ? small[width / 2 - 1] : conv_reals_window<0, 1>, words,
-                                                 stage, image, params, tiles, count, stream);
+static conv_wide conv_make_wide(const conv_params &params) {
+    conv_wide mask = {};
+    mask.end = conv_end_of_floats(params);
+    mask.width = params.width, mask.height = params.height, mask.step = (params.width + 3) / 4 * 4;
+    for (int i = 0; i < params.height * params.width; i++)
+        mask.weights[i / params.width * mask.step + i % params.width] = params.weights.real[i];
+    return mask;
+}
+
+template <int WIDTH>
+static int conv_reals_of(const imgpipe_stage *stage, const window_image &image, const conv_real_end<float> &end,
+                         const imgpipe_tile *tiles, int count, cudaStream_t stream) {
+    return conv_sums_launch<uint8_t, conv_real_end<float>, float, WIDTH, 0, CONV_REAL_WIDE, CONV_REAL_EACH, CONV_REAL_BLOCKS>(
+        stage, image, end, tiles, count, stream);
+}
+
+static int conv_reals_any(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count,
+                          cudaStream_t stream) {
+    typedef int (*launch)(const imgpipe_stage *, const window_image &, const conv_real_end<float> &, const imgpipe_tile *, int,
+                          cudaStream_t);
+    static const struct {
+        int width;
+        launch run;
+    } known[] = {{3, conv_reals_of<3>},   {5, conv_reals_of<5>},   {7, conv_reals_of<7>},   {9, conv_reals_of<9>},
+                 {11, conv_reals_of<11>}, {13, conv_reals_of<13>}, {15, conv_reals_of<15>}, {19, conv_reals_of<19>},
+                 {23, conv_reals_of<23>}, {27, conv_reals_of<27>}, {31, conv_reals_of<31>}, {33, conv_reals_of<33>}};
+    const conv_params &params = ((const conv_plan *)stage->data)->params;
+    for (int i = 0; params.width > 1 && i < (int)(sizeof known / sizeof *known); i++)
+        if (known[i].width >= params.width) return known[i].run(stage, image, conv_end_of_floats(params), tiles, count, stream);
+    return conv_window_launch<uint8_t, CONV_REAL_WIDE, CONV_WIDE_HALO, CONV_REAL_EACH>(
+        conv_sums_wide, 0, stage, image, conv_make_wide(params), tiles, count, stream);
 }
 #endif
