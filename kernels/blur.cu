@@ -1,9 +1,11 @@
 /* Gaussian blur on CUDA; blur.h has the definitions, which kernels/blur.c follows too. blur_tile.cuh and blur_wide.cuh have the
- * first, the kernels here the second.
+ * first, blur_u16.cu and blur_f32.cu the second for what has no alpha and no greater radius than BLUR_FUSED_RADIUS, and the kernels
+ * here the rest.
  *
  * Up to BLUR_FUSED_RADIUS one kernel does both passes: a block makes BLUR_OUT_ROWS rows of some columns, keeps the sums over
  * rows of these and of the columns around them in shared memory, and sums along those. Beyond it the sums over rows
  * go through device memory, and the weights come from there too. */
+#include "blur_types.cuh"
 #include "blur_wide.cuh"
 
 #define BLUR_THREADS 256
@@ -218,11 +220,13 @@ template <typename T> static int launch(const imgpipe_stage *stage, const imgpip
 }
 
 extern "C" int blur_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream) {
+    cudaStream_t s = (cudaStream_t)stream;
+    int result;
     switch (stage->in.format.type) {
     case IMGPIPE_U8:
-        if (((const struct blur_plan *)stage->data)->fixed) return blur_fixed_launch(stage, tiles, count, (cudaStream_t)stream);
-        return launch<uint8_t>(stage, tiles, count, (cudaStream_t)stream);
-    case IMGPIPE_U16: return launch<uint16_t>(stage, tiles, count, (cudaStream_t)stream);
-    default: return launch<float>(stage, tiles, count, (cudaStream_t)stream);
+        if (((const struct blur_plan *)stage->data)->fixed) return blur_fixed_launch(stage, tiles, count, s);
+        return launch<uint8_t>(stage, tiles, count, s);
+    case IMGPIPE_U16: return blur_launch_u16(stage, tiles, count, s, &result) ? result : launch<uint16_t>(stage, tiles, count, s);
+    default: return blur_launch_f32(stage, tiles, count, s, &result) ? result : launch<float>(stage, tiles, count, s);
     }
 }

@@ -1,0 +1,6 @@
+/* The blur of u16 without alpha on CUDA. */
+#include "blur_launch.cuh"
+
+bool blur_launch_u16(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
+    return blur_launch<uint16_t>(stage, tiles, count, stream, result);
+}
