@@ -42,6 +42,8 @@ struct backend_ops {
     uint64_t (*device_bytes)(const struct backend *backend, const struct pass_io *io);
     /* `about` with all that is known by now; NULL: nothing more. */
     const char *(*describe)(const struct backend *backend);
+    /* Whether open() would wait for the start of a device that seems to be there; NULL: it never does. */
+    bool (*starts)(const struct backend *backend);
 };
 
 struct backend {

@@ -88,7 +88,7 @@ static void cpu_free(struct backend *backend) {
     free(backend);
 }
 
-static const struct backend_ops cpu_ops = {"cpu", NULL, cpu_open, cpu_submit, cpu_collect, cpu_close, cpu_free, NULL, NULL};
+static const struct backend_ops cpu_ops = {"cpu", NULL, cpu_open, cpu_submit, cpu_collect, cpu_close, cpu_free, NULL, NULL, NULL};
 
 imgpipe_status backend_cpu_new(struct tasks *tasks, int isa, struct pool *pool, struct backend **out, imgpipe_error *error) {
     struct backend *backend = calloc(1, sizeof *backend);

@@ -4,12 +4,14 @@
 #include "cuda_pass.h"
 #include "status.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 imgpipe_status cuda_check(cudaError_t code, const char *call, imgpipe_error *error) {
     if (code == cudaSuccess) return IMGPIPE_OK;
@@ -49,6 +51,21 @@ static bool has_driver(void) {
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (library) dlclose(library);
     return library != NULL;
+}
+
+/* How many devices the system shows, without asking the driver, which may still think otherwise of them. */
+static int devices_seen(void) {
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    int count = 0, most = 1;
+    for (int i = 0; i < 64; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "/dev/nvidia%d", i);
+        count += access(name, F_OK) == 0;
+    }
+    if (!visible) return count;
+    if (!isalnum((unsigned char)*visible)) return 0; /* empty or -1: none */
+    for (const char *at = visible; (at = strchr(at, ',')); at++) most++;
+    return count < most ? count : most;
 }
 
 /* Whether the device is there; the first question to the driver takes 0.2 s. */
@@ -258,13 +275,19 @@ static const char *cuda_describe(const struct backend *base) {
     return atomic_load(&backend->started) && *backend->full ? backend->full : base->about;
 }
 
+static bool cuda_starts(const struct backend *base) {
+    const struct cuda_backend *backend = (const struct cuda_backend *)base;
+    return backend->seen && !atomic_load(&backend->started);
+}
+
 static const struct backend_ops cuda_ops = {"cuda", cuda_opens_slowly, cuda_open, cuda_crew_submit, cuda_collect, cuda_close, cuda_free,
-                                            cuda_pass_bytes, cuda_describe};
+                                            cuda_pass_bytes, cuda_describe, cuda_starts};
 
 imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *options, const struct log *log, struct backend **out,
                                 imgpipe_error *error) {
     int device = options->device;
-    imgpipe_status failed = options->later && has_driver() ? IMGPIPE_OK : find_device(device, error);
+    bool later = options->later && has_driver();
+    imgpipe_status failed = later ? IMGPIPE_OK : find_device(device, error);
     if (failed) return failed;
     struct cuda_backend *backend = calloc(1, sizeof *backend);
     if (backend) backend->base.pool = options->pool ? options->pool : pool_new(pool_pages, release_pinned, NULL);
@@ -277,6 +300,7 @@ imgpipe_status backend_cuda_new(struct tasks *tasks, const struct cuda_options *
     backend->base.tasks = tasks;
     backend->pool_shared = options->pool != NULL;
     backend->device = device;
+    backend->seen = !later || device < devices_seen();
     backend->memory = options->memory;
     backend->pinned_ceiling = options->pinned;
     backend->allocator = (struct cuda_allocator){options->allocate, options->release, options->user};

@@ -259,6 +259,11 @@ static const char *group_describe(const struct backend *base) {
     return found;
 }
 
+static bool group_starts(const struct backend *base) {
+    const struct backend *first = backend_group_first(base);
+    return first->ops->starts && first->ops->starts(first);
+}
+
 static void group_free(struct backend *base) {
     struct group *group = (struct group *)base;
     /* The first has the memory of rows, and goes last. */
@@ -271,7 +276,7 @@ static void group_free(struct backend *base) {
 }
 
 static const struct backend_ops group_ops = {"group", group_opens_slowly, group_open, group_submit, group_collect, group_close, group_free,
-                                             group_device_bytes, group_describe};
+                                             group_device_bytes, group_describe, group_starts};
 
 struct backend *backend_group_first(const struct backend *base) {
     const struct group *group = (const struct group *)base;

@@ -98,6 +98,7 @@ static imgpipe_status fill_context(imgpipe_context *context, const imgpipe_conte
     context->runs = options->runs > 1 ? options->runs : 1;
     context->turn = options->turn > 0 ? options->turn : 0;
     context->cuda_options.later = options->device_later;
+    context->cpu_meanwhile = options->cpu_meanwhile;
     context->gpus = 1;
     uint64_t parts = (uint64_t)context->share;
     context->memory = (options->memory ? options->memory : machine_memory() / 2);
@@ -196,6 +197,13 @@ static bool gpu_pays(imgpipe_context *context, const struct plan *plan, char *wh
     return true;
 }
 
+/* Whether the image is better done by the CPU than after the start of the GPU that is to do it. The file is read meanwhile, so that less
+ * than the whole start would be waited for; and for long work it is worth waiting, though others use the CPU then. */
+static bool cpu_is_sooner(const imgpipe_context *context, const struct backend *gpu, const struct plan *plan) {
+    if (!context->cpu_meanwhile || !gpu->ops->starts || !gpu->ops->starts(gpu)) return false;
+    return plan_cpu_seconds(plan, tasks_threads(context->tasks)) <= AUTO_START / 2;
+}
+
 void context_without_gpu(imgpipe_context *context) {
     pthread_mutex_lock(&context->lock);
     context->no_gpu = true;
@@ -209,14 +217,19 @@ imgpipe_status context_backend(imgpipe_context *context, const struct plan *plan
     bool gpu = context->wish == DEVICE_CUDA;
     pthread_mutex_lock(&context->lock);
     if (context->wish == DEVICE_AUTO) gpu = gpu_pays(context, plan, reason, sizeof reason);
+    struct backend *device = !gpu ? NULL : context->group ? context->group : context->cuda;
     pthread_mutex_unlock(&context->lock);
-    *backend = !gpu ? context->cpu : context->group ? context->group : context->cuda;
-    if (gpu)
+    bool meanwhile = gpu && cpu_is_sooner(context, device, plan);
+    *backend = gpu && !meanwhile ? device : context->cpu;
+    if (*backend != context->cpu)
         snprintf(why, why_size, "%s", (*backend)->ops->describe ? (*backend)->ops->describe(*backend) : (*backend)->about);
     else
         snprintf(why, why_size, "cpu, %d thread%s, %s", tasks_threads(context->tasks), tasks_threads(context->tasks) == 1 ? "" : "s",
                  kernel_isa_names[context->isa]);
-    if (*reason) text_append(why, why_size, " (auto: %s)", reason);
+    if (meanwhile)
+        text_append(why, why_size, " (while %s starts)", device->about);
+    else if (*reason)
+        text_append(why, why_size, " (auto: %s)", reason);
     return IMGPIPE_OK;
 }
 

@@ -20,6 +20,7 @@ struct cuda_backend {
     pthread_mutex_t lock;   /* guards what runs at once share: the start, `pinned`, the arena that is kept, idle crews */
     pthread_t starter;      /* starts the context beside whatever the caller does first */
     bool starting;
+    bool seen;              /* the device seems to be there, though the driver may not have been asked yet */
     atomic_bool started;    /* or has failed to; the three below and `full` then stay as they are */
     imgpipe_status start_status;
     imgpipe_error start_error;

@@ -176,6 +176,10 @@ typedef struct imgpipe_context_options {
     /* A GPU that is named by `cuda` or `cuda:N` is looked for while the first run reads its input, which hides 0.2 s. If it is absent
      * that run fails with IMGPIPE_ERROR_DEVICE, not imgpipe_context_new(). */
     bool device_later;
+    /* Until a GPU has started, runs whose filters take the CPU less than half of that time (0.2 s) are done by the CPU, whatever
+     * `device` names: the bytes are the same. The report's `device` says so. With a GPU that the system shows and the driver then
+     * refuses some images may be done before the first that fails. */
+    bool cpu_meanwhile;
     const char *isa;      /* instruction set: NULL (best), or a name from imgpipe_isa_name() */
     /* Called for warnings, notices and (`-v`) details, from any thread, one line without newline. May be NULL. */
     void (*log)(void *user, imgpipe_log_level level, const char *message);

@@ -15,6 +15,8 @@ static struct plan_of_faults {
     bool opens;
     int good;     /* strips that it computes before it fails for good */
     int computed; /* strips that it has computed */
+    bool late;    /* its first strip ends well, but only when its second has failed */
+    bool starts;  /* it has not started yet */
 } faults[MEMBERS];
 
 struct member {
@@ -26,9 +28,10 @@ struct member {
 struct backend_pass {
     struct member *member;
     struct backend_pass *inner;
+    struct strip *held; /* the late one */
 };
 
-static int notices;
+static int notices, threads = 3, strip_height = STRIP;
 
 static void count_notices(void *user, imgpipe_log_level level, const char *message) {
     (void)user, (void)message;
@@ -45,20 +48,29 @@ static imgpipe_status member_open(struct backend *base, const struct pass_io *io
 
 static void refuse(struct task *task, int worker) {
     (void)worker;
-    struct strip *strip = (struct strip *)task;
+    struct strip *strip = (struct strip *)task, *held = strip->backend->held;
+    struct backend_pass *pass = strip->backend;
     imgpipe_error error;
     imgpipe_status status = error_set(&error, IMGPIPE_ERROR_DEVICE, "a member fails");
+    pass->held = NULL;
     strip->done(strip, status, &error);
+    if (held) pass->member->inner->ops->submit(pass->inner, held);
 }
 
 static void member_submit(struct backend_pass *pass, struct strip *strip) {
     struct plan_of_faults *f = &faults[pass->member->index];
+    if (f->late && f->computed == 0 && !pass->held) {
+        f->computed++;
+        pass->held = strip;
+        return;
+    }
     if (f->computed < f->good) {
         f->computed++; /* one strip is submitted at a time */
         pass->member->inner->ops->submit(pass->inner, strip);
         return;
     }
     strip->task.run = refuse;
+    strip->backend = pass;
     tasks_add(pass->member->base.tasks, TASK_COMPUTE, &strip->task);
 }
 
@@ -77,8 +89,10 @@ static void member_free(struct backend *base) {
     free(member);
 }
 
+static bool member_starts(const struct backend *base) { return faults[((const struct member *)base)->index].starts; }
+
 static const struct backend_ops member_ops = {.name = "member", .open = member_open, .submit = member_submit, .collect = member_collect,
-                                              .close = member_close, .free = member_free};
+                                              .close = member_close, .free = member_free, .starts = member_starts};
 
 static imgpipe_status make(void *user, int index, struct pool *pool, struct backend **backend, imgpipe_error *error) {
     imgpipe_context *context = user;
@@ -100,7 +114,7 @@ static imgpipe_context *new_context(int width, int first) {
     imgpipe_context *context = NULL;
     imgpipe_error error;
     options.device = "cpu";
-    options.threads = 3;
+    options.threads = threads;
     options.log = count_notices;
     if (imgpipe_context_new(&options, &context, &error) != IMGPIPE_OK) abort();
     if (width == 0) return context;
@@ -125,10 +139,22 @@ static void new_image(void) {
     output.pixels = malloc((size_t)640 * 400 * 3 + (size_t)input.stride * HEIGHT);
 }
 
+/* What runs handed over of histograms: how often, and the pixels that were counted the last time. */
+static int handed;
+static uint64_t counted;
+
+static void take_histogram(void *user, int stage, const imgpipe_histogram *histogram, const uint64_t *counts) {
+    (void)user, (void)stage;
+    handed++;
+    counted = 0;
+    for (size_t i = 0; i < histogram->size / sizeof *counts; i++) counted += counts[i];
+}
+
 static imgpipe_status run(imgpipe_context *context, const char *text, imgpipe_error *error) {
     imgpipe_run_options options = imgpipe_run_options_default();
+    options.histogram = take_histogram;
     imgpipe_chain *chain = NULL;
-    options.strip_rows = STRIP;
+    options.strip_rows = strip_height;
     imgpipe_status failed = imgpipe_chain_parse(text, &chain, error);
     if (!failed) failed = imgpipe_chain_output(context, chain, &input.info, NULL, &output.info, error);
     output.stride = (ptrdiff_t)(output.info.width * (int64_t)imgpipe_pixel_size(output.info.format));
@@ -154,7 +180,7 @@ static bool right(imgpipe_context *context, const char *text) {
 
 static void plan_faults(int a, int b, int c) {
     const int good[MEMBERS] = {a, b, c};
-    for (int i = 0; i < MEMBERS; i++) faults[i] = (struct plan_of_faults){good[i] >= 0, good[i], 0};
+    for (int i = 0; i < MEMBERS; i++) faults[i] = (struct plan_of_faults){.opens = good[i] >= 0, .good = good[i]};
 }
 
 static void none_fails(void) {
@@ -229,6 +255,61 @@ static void counts(void) {
     imgpipe_context_free(&context);
 }
 
+/* An image that is done again is counted once, and one that failed is not counted. */
+static void counted_once(void) {
+    imgpipe_error error;
+    imgpipe_context *context = new_context(1, 0);
+    plan_faults(4, NEVER, NEVER);
+    handed = 0;
+    CHECK(run(context, "gray,hist", &error) == IMGPIPE_ERROR_DEVICE && handed == 0);
+    CHECK(run(context, "gray,hist", &error) == IMGPIPE_OK && handed == 1 && counted == (uint64_t)WIDTH * HEIGHT);
+    CHECK(faults[0].computed == 4 && faults[1].computed > 0);
+    imgpipe_context_free(&context);
+    /* A strip that was under way when another failed ends well, on a device whose counts are not asked for any more. */
+    for (int width = 1; width <= MEMBERS; width++) {
+        context = new_context(width, 0);
+        plan_faults(1, NEVER, NEVER);
+        faults[0].late = true;
+        handed = 0;
+        CHECK(right(context, "gray,hist"));
+        CHECK(handed == 2 && counted == (uint64_t)WIDTH * HEIGHT && faults[0].computed == 1); /* the CPU's run and the group's */
+        imgpipe_context_free(&context);
+    }
+}
+
+/* A chain that takes the CPU long, or so it says of itself: masks of 63 x 63 numbers that are no integers. */
+static char *long_chain(void) {
+    enum { STAGES = 5, NUMBERS = 63 * 63 };
+    char *text = calloc(STAGES, 8 + 5 * NUMBERS), *at = text;
+    for (int s = 0; s < STAGES; s++) {
+        at += sprintf(at, "%sconv=", s ? "," : "");
+        for (int i = 0; i < NUMBERS; i++) at += sprintf(at, "%s.%d", i == 0 ? "" : i % 63 ? " " : ";", 1 + (i * 7 + i / 5) % 9);
+    }
+    return text;
+}
+
+/* Until a device has started the CPU does what is quick. */
+static void cpu_meanwhile(void) {
+    imgpipe_error error;
+    threads = 1;
+    imgpipe_context *context = new_context(1, 0);
+    plan_faults(NEVER, NEVER, NEVER);
+    faults[0].starts = true;
+    CHECK(right(context, "blur=2") && faults[0].computed > 0); /* nobody has allowed it */
+    context->cpu_meanwhile = true;
+    faults[0].computed = 0;
+    CHECK(right(context, "blur=2") && faults[0].computed == 0);
+    char *slow = long_chain();
+    strip_height = HEIGHT; /* so that nothing is computed twice */
+    CHECK(run(context, slow, &error) == IMGPIPE_OK && faults[0].computed > 0); /* worth waiting for */
+    strip_height = STRIP;
+    free(slow);
+    faults[0].starts = false;
+    faults[0].computed = 0;
+    CHECK(right(context, "blur=2") && faults[0].computed > 0);
+    imgpipe_context_free(&context);
+}
+
 int main(void) {
     new_image();
     none_fails();
@@ -236,6 +317,8 @@ int main(void) {
     others_stand_by();
     all_fail();
     counts();
+    counted_once();
+    cpu_meanwhile();
     free(input.pixels);
     free(output.pixels);
     return failures != 0;

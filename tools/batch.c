@@ -46,6 +46,7 @@ static int open_context(struct lane *lane, int threads, int turn, int share, int
     settings.threads = threads;
     settings.turn = turn;
     settings.device_later = lane->shared || !batch->many; /* found out beside the lanes, or told by the one image */
+    settings.cpu_meanwhile = lane->shared;
     settings.share = share;
     settings.runs = runs;
     settings.log = log_message;
@@ -80,6 +81,7 @@ static void *lane_main(void *argument) {
         batch->deferred[batch->deferred_count++] = job;
         pthread_mutex_unlock(&batch->lock);
     }
+    imgpipe_context_free(&lane->context); /* giving pinned memory back takes long, and others are still at work */
     pthread_mutex_lock(&batch->lock);
     batch->lanes_running--;
     pthread_cond_signal(&batch->change);

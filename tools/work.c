@@ -226,6 +226,12 @@ static bool is_device_absent(struct batch *batch) {
     return absent;
 }
 
+/* Of all images the totals name one device: a GPU if there was one, though the CPU may have begun. */
+static void keep_device(imgpipe_report *sum, const imgpipe_report *report) {
+    bool gpu = strncmp(report->device, "cuda", 4) == 0;
+    if (!sum->device[0] || (gpu && strncmp(sum->device, "cuda", 4) != 0)) snprintf(sum->device, sizeof sum->device, "%s", report->device);
+}
+
 /* What a run's result means for the job and the batch. False if the job should be tried again alone. */
 static bool end_job(struct lane *lane, struct job *job, imgpipe_status status, const imgpipe_error *error, const imgpipe_report *report) {
     struct batch *batch = lane->batch;
@@ -236,7 +242,7 @@ static bool end_job(struct lane *lane, struct job *job, imgpipe_status status, c
     if (status == IMGPIPE_OK) {
         batch->device_failures = 0;
         report_add(&batch->totals, report);
-        if (!batch->totals.sum.device[0]) snprintf(batch->totals.sum.device, sizeof report->device, "%s", report->device);
+        keep_device(&batch->totals.sum, report);
         enter(batch, job, JOB_OK, NULL, report);
         if (!batch->many) batch->totals.sum = *report;
         if (lane->found) add_histogram(batch, job, lane->found);
