@@ -1,4 +1,5 @@
-/* Which GPU a process takes among those of one machine: the launchers' variables, and counts of GPUs that need not be there. */
+/* Which GPU a process takes among those of one machine: the launchers' variables, and counts of GPUs that need not be there. And how many
+ * images are at work at once. */
 #include "checks.h"
 #include "settings.h"
 #include "shard.h"
@@ -56,9 +57,21 @@ static void gpus_in_turn(void) {
     CHECK(takes("cpu", 3, 4, ""));
 }
 
+static int lanes(const char *device, int threads, uint64_t bytes) {
+    struct options options = {.device = device, .threads = threads};
+    return settings_lanes(&options, bytes);
+}
+
+static void images_at_once(void) {
+    CHECK(lanes("cuda", 16, 1000000) == 24 && lanes("cuda:all", 16, 1000000) == 24 && lanes("cuda:1", 1, 1000000) == 1);
+    CHECK(lanes("cpu", 16, 1000000) == 16 && lanes("auto", 16, 1000000) == 16 && lanes(NULL, 3, 1000000) == 3);
+    CHECK(lanes("cuda", 16, 12000) == 16 && lanes("cuda", 16, 0) == 16);
+}
+
 int main(void) {
     ranks_of_launchers();
     gpus_in_turn();
+    images_at_once();
     printf("%d checks, %d failed\n", checks, failures);
     return failures != 0;
 }

@@ -122,28 +122,36 @@ static int find_device(struct batch *batch) {
     return status;
 }
 
+/* Opens a context for the lane, and starts its thread at once, since a driver that is being started makes the next contexts slow. */
+static int start_lane(struct batch *batch, struct lane *lane, int turn, int count, bool *started) {
+    *lane = (struct lane){.batch = batch, .shared = true, .notices = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+    int status = open_context(lane, 1, turn, count, batch->queued);
+    if (status) return status;
+    pthread_mutex_lock(&batch->lock);
+    batch->lanes_running++;
+    *started = pthread_create(&lane->thread, NULL, lane_main, lane) == 0;
+    if (!*started) batch->lanes_running--;
+    pthread_mutex_unlock(&batch->lock);
+    return status;
+}
+
 static int run_lanes(struct batch *batch, int count) {
     struct lane *lanes = calloc((size_t)count, sizeof *lanes);
-    int opened = 0, started = 0, status = lanes ? EXIT_DONE : EXIT_SOME_FAILED;
-    for (; lanes && opened < count && !status; opened++) {
-        lanes[opened] = (struct lane){.batch = batch, .shared = true, .notices = {.lock = PTHREAD_MUTEX_INITIALIZER}};
-        status = open_context(&lanes[opened], 1, opened, count, batch->queued);
-        if (status && opened > 0) status = EXIT_DONE, count = opened; /* fewer do the same work */
-    }
-    batch->lanes_running = status ? 0 : count;
     const char *device = batch->options->device;
-    batch->device_sought = !status && device && strncmp(device, "cuda", 4) == 0 && strcmp(device, "cuda:all") != 0;
-    for (int i = 0; i < count && !status; i++) {
-        if (pthread_create(&lanes[started].thread, NULL, lane_main, &lanes[started]) == 0)
-            started++;
-        else
-            pthread_mutex_lock(&batch->lock), batch->lanes_running--, pthread_mutex_unlock(&batch->lock);
+    int lane_count = 0, status = lanes ? EXIT_DONE : EXIT_SOME_FAILED;
+    bool started = lanes != NULL;
+    batch->device_sought = device && strncmp(device, "cuda", 4) == 0 && strcmp(device, "cuda:all") != 0;
+    while (lane_count < count && started && !status) {
+        status = start_lane(batch, &lanes[lane_count], lane_count, count, &started);
+        lane_count += started && !status;
     }
-    if (!started) batch->device_sought = false;
-    if (batch->device_sought) status = find_device(batch);
-    await_lanes(batch, lanes, started);
-    if (!status && !started) lane_main(&lanes[0]);
-    for (int i = 0; lanes && i < opened; i++) imgpipe_context_free(&lanes[i].context);
+    if (lane_count > 0) { /* fewer do the same work */
+        if (!started) imgpipe_context_free(&lanes[lane_count].context);
+        status = batch->device_sought ? find_device(batch) : EXIT_DONE;
+    }
+    await_lanes(batch, lanes, lane_count);
+    batch->device_sought = false;
+    if (!status && lane_count == 0) lane_main(&lanes[0]);
     free(lanes);
     return status;
 }
@@ -228,7 +236,7 @@ static bool fill_queue(struct batch *batch) {
 
 static int run_all(struct batch *batch) {
     int threads = batch->options->threads ? (int)batch->options->threads : imgpipe_default_threads();
-    int lanes = settings_lanes(batch->options);
+    int lanes = settings_lanes(batch->options, batch->queued ? batch->bytes_total / (uint64_t)batch->queued : 0);
     int64_t alone = batch->queued == 1 ? 1 : threads == 1 ? 0 : count_alone(batch, threads);
     int status = run_alone(batch, batch->queue, alone);
     batch->next = alone;

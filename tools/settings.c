@@ -28,9 +28,13 @@ imgpipe_context_options settings_context(const struct options *o, int64_t local,
     return c;
 }
 
-int settings_lanes(const struct options *o) {
+/* Measured with JPEG on 16 cores and a GPU: 12 kB (256 x 256) 6400 images a second with 16 at once, 5500 with 24. */
+#define SMALL_FILE 65536
+
+int settings_lanes(const struct options *o, uint64_t bytes) {
     int threads = o->threads ? (int)o->threads : imgpipe_default_threads();
-    return o->device && strncmp(o->device, "cuda", 4) == 0 ? threads + threads / 2 : threads;
+    bool waits = o->device && strncmp(o->device, "cuda", 4) == 0 && bytes > SMALL_FILE;
+    return waits ? threads + threads / 2 : threads;
 }
 
 imgpipe_run_options settings_run(const struct options *o) {

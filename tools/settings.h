@@ -10,8 +10,9 @@ imgpipe_context_options settings_context(const struct options *options, int64_t 
 /* Processes of one machine take its `gpus` GPUs in turn: the device's name for rank `local`, or "" where the options name one already or
  * there is nothing to choose. */
 void settings_choose_gpu(const struct options *options, int64_t local, int gpus, char device[24]);
-/* How many images are at work at once: with a GPU more than threads, since one that waits for it needs no CPU. */
-int settings_lanes(const struct options *options);
+/* How many images are at work at once: with a GPU more than threads, since one that waits for it needs no CPU; but for small files (of
+ * `bytes` on average) creating outputs in one folder is what they wait for, and more of them wait longer. */
+int settings_lanes(const struct options *options, uint64_t bytes);
 imgpipe_run_options settings_run(const struct options *options);
 /* All that outputs depend on beside their inputs, as one text; to be freed. NULL without memory. */
 char *settings_text(const struct options *options, const char *chain_text, const imgpipe_chain *chain);
