@@ -1,6 +1,10 @@
-/* Box mean on CUDA; box.h has the definition. The sums over rows of the image's own columns go through device memory; the
- * second kernel sums along them and divides. Integers slide in both directions, f32 adds in the order of the definition. */
+/* Box mean on CUDA; box.h has the definition. box_slide.cuh does u8 and box_words.cuh u16 without alpha, ordered_window.cuh f32
+ * without alpha, up to some size; the kernels here do the rest: the sums over rows of the image's own columns go through device
+ * memory; the second kernel sums along them and divides. Integers slide in both directions, f32 adds in the order of the
+ * definition. */
 #include "box_slide.cuh"
+#include "box_words.cuh"
+#include "ordered_window.cuh"
 
 #define BOX_THREADS 256
 /* Rows that a thread of the first kernel makes. */
@@ -222,6 +226,25 @@ static int launch_f32(const struct box_job &job, const imgpipe_tile *tiles, int 
     });
 }
 
+/* The arithmetic of f32. */
+struct ordered_mean {
+    static const bool groups = false, weighted = false;
+    static const int group = 1;
+    static __device__ __forceinline__ float first(float, float x) { return x; }
+    static __device__ __forceinline__ float next(float, float x, float sum) { return __fadd_rn(sum, x); }
+    static __device__ __forceinline__ float end(float sum, float divisor) { return __fdiv_rn(sum, divisor); }
+};
+
+/* f32 without alpha; whether the stage is done here. */
+static bool launch_ordered(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
+    const struct box_plan *plan = (const struct box_plan *)stage->data;
+    if (stage->in.format.alpha || plan->rx > ORDERED_RADIUS) return false;
+    ordered_job job = ordered_make<float>(stage, plan->rx, plan->ry);
+    job.outside = plan->outside_f32[0];
+    job.divisor = (float)plan->n;
+    return ordered_launch<float, ordered_mean>(job, tiles, count, stream, result);
+}
+
 extern "C" int box_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, void *stream) {
     int result;
     const struct box_plan *plan = (const struct box_plan *)stage->data;
@@ -240,7 +263,11 @@ extern "C" int box_cuda(const imgpipe_stage *stage, const imgpipe_tile *tiles, i
     case IMGPIPE_U8:
         if (box_slide_any(stage, tiles, count, (cudaStream_t)stream, &result)) return result;
         return launch<uint8_t>(job, tiles, count, (cudaStream_t)stream);
-    case IMGPIPE_U16: return launch<uint16_t>(job, tiles, count, (cudaStream_t)stream);
-    default: return launch_f32(job, tiles, count, (cudaStream_t)stream);
+    case IMGPIPE_U16:
+        if (box_words_any(stage, tiles, count, (cudaStream_t)stream, &result)) return result;
+        return launch<uint16_t>(job, tiles, count, (cudaStream_t)stream);
+    default:
+        if (launch_ordered(stage, tiles, count, (cudaStream_t)stream, &result)) return result;
+        return launch_f32(job, tiles, count, (cudaStream_t)stream);
     }
 }
