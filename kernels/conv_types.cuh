@@ -11,19 +11,28 @@
 #define CONV_TYPES_CUH
 #include "conv_sums.cuh"
 
-/* Rows of a thread, and blocks that should fit a multiprocessor. */
+/* Rows of a thread. */
 #define CONV_TYPES_EACH 4
-#define CONV_TYPES_BLOCKS 5
+/* Blocks that should fit a multiprocessor: the more, the better loads are hidden, as long as registers suffice. */
+static constexpr int conv_types_blocks(int width) {
+    return width == 3 ? 8 : width == 5 ? 6 : 5;
+}
 
 /* SQUARE: the mask is as high as wide, and all of it is unrolled. */
+template <typename T, int WIDTH, typename S, int SQUARE, typename E>
+static int conv_sums_of(const imgpipe_stage *stage, const window_image &image, const E &end, const imgpipe_tile *tiles, int count,
+                        cudaStream_t stream) {
+    return conv_sums_launch<T, E, S, WIDTH, SQUARE * WIDTH, window_chunk<T>::samples, CONV_TYPES_EACH, conv_types_blocks(WIDTH)>(
+        stage, image, end, tiles, count, stream);
+}
+
 template <typename T, typename S, int SQUARE, typename E>
 static int conv_sums_any(const imgpipe_stage *stage, const window_image &image, const E &end, const imgpipe_tile *tiles, int count,
                          cudaStream_t stream) {
-    const int wide = window_chunk<T>::samples, each = CONV_TYPES_EACH, blocks = CONV_TYPES_BLOCKS;
     switch (((const conv_plan *)stage->data)->params.width) {
-    case 3: return conv_sums_launch<T, E, S, 3, SQUARE * 3, wide, each, blocks>(stage, image, end, tiles, count, stream);
-    case 5: return conv_sums_launch<T, E, S, 5, SQUARE * 5, wide, each, blocks>(stage, image, end, tiles, count, stream);
-    case 7: return conv_sums_launch<T, E, S, 7, SQUARE * 7, wide, each, blocks>(stage, image, end, tiles, count, stream);
+    case 3: return conv_sums_of<T, 3, S, SQUARE>(stage, image, end, tiles, count, stream);
+    case 5: return conv_sums_of<T, 5, S, SQUARE>(stage, image, end, tiles, count, stream);
+    case 7: return conv_sums_of<T, 7, S, SQUARE>(stage, image, end, tiles, count, stream);
     default: return CONV_TOO_LARGE;
     }
 }
@@ -52,7 +61,7 @@ static int conv_sums_u16(const imgpipe_stage *stage, const window_image &image, 
     if (params.arithmetic != CONV_INT32) return CONV_TOO_LARGE;
     conv_whole_end end = {};
     conv_make_whole_end(params, end);
-    if (conv_fits_float(params)) return conv_sums_any<uint16_t, float, 0>(stage, image, end, tiles, count, stream);
+    if (params.width > 3 && conv_fits_float(params)) return conv_sums_any<uint16_t, float, 0>(stage, image, end, tiles, count, stream);
     return conv_sums_any<uint16_t, int, 0>(stage, image, end, tiles, count, stream);
 }
 #endif
