@@ -85,10 +85,11 @@ template <int WORDS> static conv_words<WORDS> conv_make_words(const conv_params 
  *
  * A thread makes 16 neighbouring samples of CONV_TALL rows from the rows that they need, which it has in registers. Bytes moved:
  * each sample in and out once, and the rows that blocks share once more through the L2 cache. Operations of a sample: 3 or 10 dot
- * products, 0.4 or none to shift, 1.6 to divide and pack. Floor: the copy (3 x 3), dot products (5 x 5). Measured on an H200: 1431
- * and 1082 Gpix/s. Within 2 % of that, or slower: blocks of 8 and 16 warps, or 1024 samples wide; 2, 6, 8 and 16 rows a thread; more
- * blocks at a time; the outermost words by shuffles; loads through the read-only path; stores that the L2 cache drops first;
- * prefetching into it what lies 128 to 960 rows further down. */
+ * products, 0.4 or none to shift, 1.6 to divide and pack. Floor: the copy (3 x 3), dot products (5 x 5). Measured on an H200:
+ * 1431 and 1082 Gpix/s. Within 2 % of that, or slower: blocks of 8 and 16 warps, or 1024 samples wide; 2, 6, 8 and 16 rows a
+ * thread; more blocks at a time; the outermost words by shuffles; loads through the read-only path; stores that the L2 cache
+ * drops first; prefetching into it what lies 128 to 960 rows further down; planes in shared memory, filled by asynchronous copies
+ * (1287, 885). */
 #define CONV_TALL 4
 #define CONV_ACROSS 16
 #define CONV_SMALL_WARPS 4
