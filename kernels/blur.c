@@ -186,6 +186,7 @@ static void blur_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
             int64_t block = width - at < layout.block ? width - at : layout.block;
             blur_vertical(stage, rows->in + y, n, at - halo, block + 2 * halo, &layout, &scratch);
             for (int i = 0; i < n; i++) {
+                kernel_ahead(rows, y + i, at * sample, block * sample);
                 sums_along(scratch.sum, scratch.group, scratch.vertical + i * layout.vertical_row, channels, plan->wx,
                            2 * plan->rx + 1, (block + 63) & ~(int64_t)63);
                 store(scratch.sum, (char *)rows->out[y + i] + at * sample, block, channels);

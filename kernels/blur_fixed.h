@@ -142,9 +142,11 @@ static void fixed_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
         for (int64_t at = 0; at < width; at += layout.block) {
             int64_t block = width - at < layout.block ? width - at : layout.block;
             fixed_vertical(plan, rows->in + y, n, at - halo, block + 2 * halo, &layout, source, vertical);
-            for (int i = 0; i < n; i++)
+            for (int i = 0; i < n; i++) {
+                kernel_ahead(rows, y + i, at, block);
                 fixed_along((uint8_t *)rows->out[y + i] + at, vertical + i * layout.vertical_row + halo, channels, plan->fixed_x,
                             plan->rx, block);
+            }
         }
     }
 }

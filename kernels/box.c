@@ -246,6 +246,7 @@ static void box_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
             else
                 columns_f32(in, plan->height, (float *)columns + done, done - halo, end - done);
             done = end;
+            kernel_ahead(rows, y, at * sample, n * sample);
             window.first = at == 0;
             window.columns = columns + at * steps.column_size;
             steps.window(&window, n);

@@ -237,7 +237,7 @@ static void conv_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
                                                   void *) = {block_groups, block_int32, block_int64, block_real};
     const struct conv_plan *plan = stage->data;
     imgpipe_format format = stage->in.format;
-    int64_t samples = rows->out_width * format.channels;
+    int64_t samples = rows->out_width * format.channels, sample = (int64_t)imgpipe_sample_size(format.type);
     bool done = false;
 #if defined(__AVX2__)
     done = plan->pair_count > 0;
@@ -251,6 +251,7 @@ static void conv_rows(const imgpipe_stage *stage, const imgpipe_rows *rows) {
         for (int64_t at = 0; !done && at < samples; at += CONV_BLOCK) {
             int64_t left = samples - at;
             struct conv_block block = {rows->in + i, at, (int)(left < CONV_BLOCK ? left : CONV_BLOCK), format.channels};
+            kernel_ahead(rows, i, at * sample, block.count * sample);
             blocks[plan->params.arithmetic](plan, format.type, &block, rows->out[i]);
         }
         if (format.alpha) conv_keep_alpha(format, rows->in[i + plan->params.height / 2], rows->out[i], rows->out_width);

@@ -192,13 +192,17 @@ PAIRS_FN void pairs_make(const struct conv_plan *plan, const struct pairs_end *e
     pairs_store_wide(&plan->params, end, sums, to, rows, vectors);
 }
 
-/* `count` samples of `rows` rows of a block. */
+/* `count` samples of `rows` rows of a block. As many of the rows `ahead` are fetched, a few lines at a time; to fetch the lines that
+ * will be written as well made it slower. */
 PAIRS_FN void pairs_rows(const struct conv_plan *plan, const struct pairs_end *end, const uint16_t *const *row,
-                         uint8_t *const out[CONV_PAIR_ROWS], int count, int rows) {
+                         uint8_t *const out[CONV_PAIR_ROWS], const char *const ahead[CONV_PAIR_ROWS], int count, int rows) {
     uint8_t *to[CONV_PAIR_ROWS];
     int64_t at = 0;
     for (; at + PAIRS_LONG * PAIRS <= count; at += PAIRS_LONG * PAIRS) {
-        for (int r = 0; r < rows; r++) to[r] = out[r] + at;
+        for (int r = 0; r < rows; r++) {
+            to[r] = out[r] + at;
+            for (int k = 0; k < PAIRS_LONG * PAIRS; k += 64) __builtin_prefetch(ahead[r] + at + k, 0, 2);
+        }
         pairs_make(plan, end, row, to, at, rows, PAIRS_LONG);
     }
     for (; at < count; at += PAIRS_ROUND) {
@@ -209,12 +213,14 @@ PAIRS_FN void pairs_rows(const struct conv_plan *plan, const struct pairs_end *e
     }
 }
 static __attribute__((noinline)) void pairs_two(const struct conv_plan *plan, const struct pairs_end *end,
-                                                const uint16_t *const *row, uint8_t *const out[CONV_PAIR_ROWS], int count) {
-    pairs_rows(plan, end, row, out, count, 2);
+                                                const uint16_t *const *row, uint8_t *const out[CONV_PAIR_ROWS],
+                                                const char *const ahead[CONV_PAIR_ROWS], int count) {
+    pairs_rows(plan, end, row, out, ahead, count, 2);
 }
 static __attribute__((noinline)) void pairs_four(const struct conv_plan *plan, const struct pairs_end *end,
-                                                 const uint16_t *const *row, uint8_t *const out[CONV_PAIR_ROWS], int count) {
-    pairs_rows(plan, end, row, out, count, CONV_PAIR_ROWS);
+                                                 const uint16_t *const *row, uint8_t *const out[CONV_PAIR_ROWS],
+                                                 const char *const ahead[CONV_PAIR_ROWS], int count) {
+    pairs_rows(plan, end, row, out, ahead, count, CONV_PAIR_ROWS);
 }
 
 /* Samples `at` to at + count - 1 of all rows. Rows of results that are not wanted go to `spare`; the rows below the last one of the
@@ -223,6 +229,7 @@ static void pairs_block(const struct conv_plan *plan, const struct pairs_end *en
                         int64_t at, int count) {
     uint8_t spare[CONV_PAIRS_BLOCK], *out[CONV_PAIR_ROWS];
     const uint16_t *row[CONV_PAIR_SLOTS(CONV_MAX)];
+    const char *ahead[CONV_PAIR_ROWS];
     uint16_t *const scratch = rows->scratch;
     const int slots = CONV_PAIR_SLOTS(plan->params.height), last = rows->count + plan->params.height - 2;
     const int64_t halo = (int64_t)(plan->params.width / 2) * channels;
@@ -235,7 +242,11 @@ static void pairs_block(const struct conv_plan *plan, const struct pairs_end *en
             pairs_lace(scratch + made % slots * CONV_PAIRS_STRIDE, upper + at - halo, lower + at - halo, length);
         }
         for (int k = 0; k < slots; k++) row[k] = scratch + (y / 2 + k) % slots * CONV_PAIRS_STRIDE;
-        for (int r = 0; r < CONV_PAIR_ROWS; r++) out[r] = r < left ? (uint8_t *)rows->out[y + r] + at : spare;
-        (left > 2 ? pairs_four : pairs_two)(plan, end, row, out, count);
+        for (int r = 0; r < CONV_PAIR_ROWS; r++) {
+            out[r] = r < left ? (uint8_t *)rows->out[y + r] + at : spare;
+            /* Where there is nothing to fetch: something that is there already. */
+            ahead[r] = rows->ahead && r < left ? (const char *)rows->ahead[y + r] + at : (const char *)row[0];
+        }
+        (left > 2 ? pairs_four : pairs_two)(plan, end, row, out, ahead, count);
     }
 }

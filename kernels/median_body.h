@@ -66,6 +66,8 @@ static void BODY_NAME(block)(const imgpipe_rows *rows, int size, ptrdiff_t c, pt
     int made = 0; /* a row's keys are made once and stay in the ring until size + 1 more rows came */
     for (int i = 0; i < rows->count; i += 2) {
         int last = i + 1 < rows->count ? i + size : i; /* the second window's own row; alone: anything */
+        for (int k = i; k < i + 2 && k < rows->count; k++)
+            kernel_ahead(rows, k, x * (int64_t)sizeof(SAMPLE), n * (int64_t)sizeof(SAMPLE));
         for (; made < i + size || made <= last; made++) {
             int slot = made % (size + 1);
             key[slot] = BODY_NAME(keys)((const SAMPLE *)rows->in[made] + left, ring + slot * stride, n + (size - 1) * c);

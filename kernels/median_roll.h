@@ -140,6 +140,8 @@ VECTOR_FN void ROLL_NAME(roll_rows)(const imgpipe_rows *rows, int size, ptrdiff_
             ROLL_NAME(roll_3)(rows, c, from, n);
         else
             ROLL_NAME(roll_5)(rows, c, from, n);
+        for (int y = 0; rows->ahead && y < rows->count; y++)
+            kernel_ahead(rows, y, x * (int64_t)sizeof(SAMPLE), (int64_t)sizeof(median_vector));
     }
 }
 static void ROLL_NAME(roll_rows_3)(const imgpipe_rows *rows, ptrdiff_t c) {

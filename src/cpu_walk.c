@@ -75,6 +75,7 @@ size_t worker_lay_out(struct backend_pass *bp, struct worker *worker, unsigned c
         struct walk_node *wn = &worker->nodes[k];
         wn->in_capacity = window_rows(pass, k);
         wn->in = carve(carver, sizeof(void *) * (size_t)wn->in_capacity);
+        wn->ahead = carve(carver, sizeof(void *) * (size_t)pass->step_rows);
         wn->out = carve(carver, sizeof(void *) * (size_t)pass->step_rows);
         wn->constant_row = carve(carver, worker->edges[k].stride);
         wn->state = carve(carver, node->kind == NODE_LOCAL ? node->stage->state_size : 0);
@@ -154,6 +155,22 @@ static void finish_rows(struct backend_pass *bp, struct worker *worker, int e, i
     run_gathers(bp, worker, e, y0, y1);
 }
 
+/* Images of less are often in the L2 cache, because they were made just before. */
+#define AHEAD_BYTES (1 << 20)
+
+/* Rows of the caller's memory that the steps to come begin with, for the first node to have fetched while it computes. A step reads as
+ * many rows as it makes. NULL where there are none. */
+static const void *const *rows_ahead(const struct backend_pass *bp, const struct worker *worker, int k, int count) {
+    const struct pass *pass = bp->io.pass;
+    int64_t y = worker->edges[k].made, end = worker->edges[k].end;
+    /* Behind the strip's end other threads go on. */
+    if (bp->worker_count == 1) end = pass->edges[k].info.height;
+    if (!bp->io.bare || k > 0 || y >= end) return NULL;
+    if ((double)bp->io.in.stride * (double)bp->io.in.band_rows < AHEAD_BYTES) return NULL;
+    for (int i = 0; i < count; i++) worker->nodes[k].ahead[i] = rows_at(&bp->io.in, y + i < end ? y + i : end - 1);
+    return worker->nodes[k].ahead;
+}
+
 static void run_node(struct backend_pass *bp, struct worker *worker, int k, int64_t y, int count, int64_t in_y, int in_count) {
     const struct node *node = &bp->io.pass->nodes[k];
     struct walk_node *wn = &worker->nodes[k];
@@ -169,7 +186,8 @@ static void run_node(struct backend_pass *bp, struct worker *worker, int k, int6
                              .out_width = out_width,
                              .first = !wn->started,
                              .state = wn->state,
-                             .scratch = wn->scratch};
+                             .scratch = wn->scratch,
+                             .ahead = rows_ahead(bp, worker, k, count)};
         node->stage->rows(node->stage, &rows);
         wn->started = true;
         return;

@@ -18,7 +18,7 @@ struct walk_edge {
 
 struct walk_node {
     unsigned char *state, *scratch, *constant_row;
-    const void **in;
+    const void **in, **ahead;
     void **out;
     int64_t in_capacity;
     bool started;

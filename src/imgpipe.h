@@ -24,7 +24,7 @@ extern "C" {
 #define IMGPIPE_VERSION "0.1.0"
 /* Raised whenever the layout or meaning of imgpipe_filter, imgpipe_stage, imgpipe_rows, imgpipe_tile or imgpipe_plugin_info
  * changes, or that of the functions for use inside a filter. */
-#define IMGPIPE_ABI 2
+#define IMGPIPE_ABI 3
 
 #if defined(__GNUC__)
 /* Marks what the library exports. */
@@ -703,6 +703,7 @@ typedef struct imgpipe_rows {
     bool first;         /* LOCAL: the first call of a strip: there is no earlier state; later calls go on where the last ended */
     void *state;        /* stage->state_size bytes, kept from call to call of one strip; zero at the first */
     void *scratch;      /* stage->scratch_size bytes, undefined at every call */
+    const void *const *ahead; /* NULL, or `count` rows that later calls come from: addresses to prefetch, nothing to read */
 } imgpipe_rows;
 
 /* Bytes that rows made by the engine are aligned to. */

@@ -31,4 +31,15 @@ int kernel_isa_best(void);
 #define KERNEL_TABLE(name) extern const struct name##_kernels name##_kernels_base
 #define KERNEL_PICK(name, isa) ((void)(isa), &name##_kernels_base)
 #endif
+
+#ifndef __CUDACC__
+/* Has the L2 cache fetch what lies `at` ... at + bytes - 1 bytes behind the start of rows->ahead[i]: a part for every part of row i that
+ * is made, so that memory works while the kernel computes. Some 16 lines a call; a core waits for 20 to 40 at a time, and what is
+ * beyond that it stops at. */
+static inline void kernel_ahead(const imgpipe_rows *rows, int i, int64_t at, int64_t bytes) {
+    if (!rows->ahead) return;
+    const char *from = (const char *)rows->ahead[i] + at;
+    for (int64_t k = 0; k < bytes; k += 64) __builtin_prefetch(from + k, 0, 2);
+}
+#endif
 #endif
