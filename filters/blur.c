@@ -129,6 +129,7 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     stage->cost = plan->fixed ? 0.05 + 0.017 * (taps_x + taps_y) : 0.2 + 0.05 * (taps_x + taps_y);
     stage->step = BLUR_ROWS;
     stage->rows = KERNEL_PICK(blur, stage->isa)->rows;
+    stage->columns = blur_is_small(plan, stage->in.format); /* others have long blocks, and compute for longer than copies take */
     stage->scratch_size = (size_t)(plan->fixed && blur_is_small(plan, stage->in.format) ? BLUR_SMALL_SCRATCH
                                    : plan->fixed ? blur_fixed_layout(plan, stage->in.format.channels, stage->in.width).total
                                                  : blur_layout(plan, stage->in.format.channels, stage->in.width).total);

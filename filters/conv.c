@@ -365,6 +365,7 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
     }
     stage->data = plan;
     stage->rows = KERNEL_PICK(conv, stage->isa)->rows;
+    stage->columns = true;
     stage->cuda = FILTER_CUDA(conv_cuda);
     status = plan_make(stage, plan, mask, error);
     int n = mask->width * mask->height;

@@ -6,6 +6,12 @@
 
 /* ---- memory of a worker: the same function measures and hands out */
 
+/* Both ends of a row take longer than as many columns elsewhere, so rows are at least so many times longer than an end; and no
+ * shorter than the copies, in the small images of tests. */
+#define SIDE_SHARE 16
+#define SIDE_LEAST 4
+#define ALIGN_UP(n, a) (((n) + (a)-1) / (a) * (a))
+
 struct carver {
     unsigned char *base; /* NULL: only measure */
     size_t used;
@@ -36,6 +42,20 @@ static bool copies_rows(const struct backend_pass *bp) {
     const struct pass *pass = bp->io.pass;
     if (!bp->io.bare) return false;
     return (pass->node_count > 0 && pass->nodes[0].kind == NODE_LOCAL) || !layout_plain(pass->edges[0].info.format, bp->io.in_layout);
+}
+
+/* Rows that a stage makes some columns of at a time are read where they are but for both ends, beside which the border must be: to
+ * copy all of them takes a quarter of the time of a box mean. The pixels of either end that are made of copies: so many that what is
+ * read beside all others lies within the row. 0: whole rows are copied. */
+static int64_t side_columns(const struct backend_pass *bp) {
+    const struct pass *pass = bp->io.pass;
+    const struct edge *edge = &pass->edges[0];
+    if (!copies_rows(bp) || !layout_plain(edge->info.format, bp->io.in_layout) || !pass->nodes[0].stage->columns) return 0;
+    int64_t pixel = (int64_t)imgpipe_pixel_size(edge->info.format);
+    int64_t pad = edge->pad_left > edge->pad_right ? edge->pad_left : edge->pad_right;
+    int64_t side = ALIGN_UP(pad + (IMGPIPE_ROW_SLACK + pixel - 1) / pixel, 32);
+    bool wide = edge->info.width >= (bp->io.poison ? SIDE_LEAST : SIDE_SHARE) * side;
+    return wide && edge->info.width == pass->edges[1].info.width && !edge->gather_count ? side : 0;
 }
 
 void worker_ends(const struct backend_pass *bp, struct worker *worker) {
@@ -78,7 +98,9 @@ size_t worker_lay_out(struct backend_pass *bp, struct worker *worker, unsigned c
         wn->ahead = carve(carver, sizeof(void *) * (size_t)pass->step_rows);
         wn->out = carve(carver, sizeof(void *) * (size_t)pass->step_rows);
         wn->constant_row = carve(carver, worker->edges[k].stride);
-        wn->state = carve(carver, node->kind == NODE_LOCAL ? node->stage->state_size : 0);
+        bool parts = k == 0 && bp->io.bare && node->kind == NODE_LOCAL && node->stage->columns;
+        wn->state_size = node->kind == NODE_LOCAL ? ALIGN_UP(node->stage->state_size, (size_t)IMGPIPE_ROW_ALIGN) : 0;
+        wn->state = carve(carver, wn->state_size * (parts ? 3 : 1));
         wn->scratch = carve(carver, node->kind == NODE_LOCAL ? node->stage->scratch_size : POINT_SCRATCH);
     }
     return carver->used;
@@ -158,40 +180,81 @@ static void finish_rows(struct backend_pass *bp, struct worker *worker, int e, i
 /* Images of less are often in the L2 cache, because they were made just before. */
 #define AHEAD_BYTES (1 << 20)
 
-/* Rows of the caller's memory that the steps to come begin with, for the first node to have fetched while it computes. A step reads as
- * many rows as it makes. NULL where there are none. */
-static const void *const *rows_ahead(const struct backend_pass *bp, const struct worker *worker, int k, int count) {
+/* Rows of the caller's memory that the steps to come begin with, for the first node to have fetched while it computes. A step reads
+ * as many rows as it makes. NULL where there are none. */
+static const void *const *rows_ahead(const struct backend_pass *bp, const struct worker *worker, int k, int count, size_t shift) {
     const struct pass *pass = bp->io.pass;
     int64_t y = worker->edges[k].made, end = worker->edges[k].end;
     /* Behind the strip's end other threads go on. */
     if (bp->worker_count == 1) end = pass->edges[k].info.height;
     if (!bp->io.bare || k > 0 || y >= end) return NULL;
     if ((double)bp->io.in.stride * (double)bp->io.in.band_rows < AHEAD_BYTES) return NULL;
-    for (int i = 0; i < count; i++) worker->nodes[k].ahead[i] = rows_at(&bp->io.in, y + i < end ? y + i : end - 1);
+    for (int i = 0; i < count; i++) worker->nodes[k].ahead[i] = rows_at(&bp->io.in, y + i < end ? y + i : end - 1) + shift;
     return worker->nodes[k].ahead;
 }
 
-static void run_node(struct backend_pass *bp, struct worker *worker, int k, int64_t y, int count, int64_t in_y, int in_count) {
+/* A part of the columns of what a node makes in a step. */
+struct columns {
+    int part;       /* of which there are three at most, each with a state of its own */
+    int64_t x0, x1; /* of the output; those of the input are the same but for nodes that make the whole width at once */
+    bool in_place;  /* the rows of the caller's image are read */
+};
+
+/* Points at the rows of a step of node k: [y, y + count) of what it makes and those that it needs for them. */
+static void set_rows(const struct backend_pass *bp, const struct worker *worker, int k, int64_t y, int count,
+                     const imgpipe_rect *need, const struct columns *columns) {
     const struct node *node = &bp->io.pass->nodes[k];
+    const struct edge *edges = &bp->io.pass->edges[k];
+    const struct walk_node *wn = &worker->nodes[k];
+    imgpipe_border border = node->kind == NODE_LOCAL ? node->stage->border : IMGPIPE_BORDER_CLAMP;
+    size_t in_shift = (size_t)columns->x0 * imgpipe_pixel_size(edges[0].info.format);
+    size_t out_shift = (size_t)columns->x0 * imgpipe_pixel_size(edges[1].info.format);
+    for (int64_t i = need->y0; i < need->y1; i++) {
+        int64_t from = border_index(border, i, edges[0].info.height);
+        const unsigned char *row = from < 0            ? wn->constant_row + worker->edges[k].offset
+                                   : columns->in_place ? rows_at(&bp->io.in, from)
+                                                       : edge_row(bp, worker, k, from);
+        wn->in[i - need->y0] = row + in_shift;
+    }
+    for (int i = 0; i < count; i++) wn->out[i] = edge_row(bp, worker, k + 1, y + i) + out_shift;
+}
+
+static void run_local(struct backend_pass *bp, struct worker *worker, int k, int64_t y, int count, const imgpipe_rect *need) {
+    const imgpipe_stage *stage = bp->io.pass->nodes[k].stage;
+    const struct edge *edges = &bp->io.pass->edges[k];
     struct walk_node *wn = &worker->nodes[k];
-    int64_t in_width = bp->io.pass->edges[k].info.width, out_width = bp->io.pass->edges[k + 1].info.width;
-    if (node->kind == NODE_LOCAL) {
+    const int64_t width = edges[1].info.width, side = k == 0 ? worker->side : 0;
+    const struct columns whole = {0, 0, width, false};
+    const struct columns parts[3] = {{0, 0, side, false}, {1, side, width - side, true}, {2, width - side, width, false}};
+    for (int i = 0; i < (side ? 3 : 1); i++) {
+        const struct columns *columns = side ? &parts[i] : &whole;
+        set_rows(bp, worker, k, y, count, need, columns);
         imgpipe_rows rows = {.in = wn->in,
                              .out = wn->out,
                              .y = y,
-                             .in_y = in_y,
+                             .in_y = need->y0,
                              .count = count,
-                             .in_count = in_count,
-                             .in_width = in_width,
-                             .out_width = out_width,
+                             .in_count = (int)(need->y1 - need->y0),
+                             .in_width = side ? columns->x1 - columns->x0 : edges[0].info.width,
+                             .out_width = columns->x1 - columns->x0,
                              .first = !wn->started,
-                             .state = wn->state,
-                             .scratch = wn->scratch,
-                             .ahead = rows_ahead(bp, worker, k, count)};
-        node->stage->rows(node->stage, &rows);
-        wn->started = true;
+                             .state = wn->state + (size_t)columns->part * wn->state_size,
+                             .scratch = wn->scratch};
+        rows.ahead = rows_ahead(bp, worker, k, count, (size_t)columns->x0 * imgpipe_pixel_size(edges[0].info.format));
+        stage->rows(stage, &rows);
+    }
+    wn->started = true;
+}
+
+static void run_node(struct backend_pass *bp, struct worker *worker, int k, int64_t y, int count, const imgpipe_rect *need) {
+    const struct node *node = &bp->io.pass->nodes[k];
+    struct walk_node *wn = &worker->nodes[k];
+    int64_t out_width = bp->io.pass->edges[k + 1].info.width;
+    if (node->kind == NODE_LOCAL) {
+        run_local(bp, worker, k, y, count, need);
         return;
     }
+    set_rows(bp, worker, k, y, count, need, &(struct columns){0, 0, out_width, false});
     for (int i = 0; i < count; i++) {
         if (node->kind == NODE_COPY)
             memcpy(wn->out[i], wn->in[i], (size_t)out_width * imgpipe_pixel_size(node->program.out));
@@ -200,18 +263,28 @@ static void run_node(struct backend_pass *bp, struct worker *worker, int k, int6
     }
 }
 
+/* Copies a row of a bare image, or what the columns at its ends need of it. */
+static imgpipe_status copy_row(const struct backend_pass *bp, struct worker *worker, int64_t y, unsigned char *row) {
+    const struct edge *edge = &bp->io.pass->edges[0];
+    const unsigned char *from = rows_at(&bp->io.in, y);
+    size_t pixel = imgpipe_pixel_size(edge->info.format), size = (size_t)edge->info.width * pixel;
+    size_t end = 2 * (size_t)worker->side * pixel;
+    if (!worker->side) return layout_read(edge->info.format, bp->io.in_layout, from, row, edge->info.width, y, &worker->error);
+    memcpy(row, from, end);
+    memcpy(row + size - end, from + size - end, end);
+    return IMGPIPE_OK;
+}
+
 /* Copies rows of a bare image up to `until`. */
 static void copy_rows(struct backend_pass *bp, struct worker *worker, int64_t until) {
     const struct pass *pass = bp->io.pass;
     struct walk_edge *we = &worker->edges[0];
-    const imgpipe_info *info = &pass->edges[0].info;
     while (we->made < until && !worker->stopped) {
         int64_t y = we->made, next = y + pass->step_rows < until ? y + pass->step_rows : until;
         for (int64_t i = y; i < next; i++) {
             unsigned char *row = edge_row(bp, worker, 0, i);
             if (bp->io.poison) memset(row - we->offset, 0xa5, we->stride);
-            worker->status =
-                layout_read(info->format, bp->io.in_layout, rows_at(&bp->io.in, i), row, info->width, i, &worker->error);
+            worker->status = copy_row(bp, worker, i, row);
             if (worker->status) break;
         }
         finish_rows(bp, worker, 0, y, next);
@@ -228,24 +301,14 @@ static void make_rows(struct backend_pass *bp, struct worker *worker, int e, int
     if (e == 0 && we->ring) copy_rows(bp, worker, until);
     while (e > 0 && we->made < until) {
         const struct node *node = &pass->nodes[e - 1];
-        struct walk_node *wn = &worker->nodes[e - 1];
         int64_t y = we->made, next = y + pass->step_rows < until ? y + pass->step_rows : until;
         imgpipe_rect need = node_need(node, &pass->edges[e], y, next);
         make_rows(bp, worker, e - 1, need.y1 > 0 ? need.y1 : 1);
         worker->stopped = worker->stopped || cancel_asked(bp->io.cancel);
         if (worker->stopped) return;
-        int64_t height = pass->edges[e - 1].info.height;
-        imgpipe_border border = node->kind == NODE_LOCAL ? node->stage->border : IMGPIPE_BORDER_CLAMP;
-        for (int64_t i = need.y0; i < need.y1; i++) {
-            int64_t from = border_index(border, i, height);
-            wn->in[i - need.y0] = from < 0 ? wn->constant_row + worker->edges[e - 1].offset : edge_row(bp, worker, e - 1, from);
-        }
-        for (int64_t i = y; i < next; i++) {
-            unsigned char *row = edge_row(bp, worker, e, i);
-            if (bp->io.poison && we->ring) memset(row - we->offset, 0xa5, we->stride);
-            wn->out[i - y] = row;
-        }
-        run_node(bp, worker, e - 1, y, (int)(next - y), need.y0, (int)(need.y1 - need.y0));
+        for (int64_t i = y; i < next && bp->io.poison && we->ring; i++)
+            memset(edge_row(bp, worker, e, i) - we->offset, 0xa5, we->stride);
+        run_node(bp, worker, e - 1, y, (int)(next - y), &need);
         finish_rows(bp, worker, e, y, next);
         we->made = next;
     }
@@ -255,6 +318,7 @@ void worker_walk(struct backend_pass *bp, struct worker *worker, const struct st
     const struct pass *pass = bp->io.pass;
     worker->stopped = false;
     worker->status = IMGPIPE_OK;
+    worker->side = side_columns(bp);
     strip_rows(pass, 0, strip->index, worker->rows);
     for (int e = 0; e <= pass->node_count; e++) {
         struct walk_edge *we = &worker->edges[e];
@@ -265,7 +329,7 @@ void worker_walk(struct backend_pass *bp, struct worker *worker, const struct st
     }
     for (int k = 0; k < pass->node_count; k++) {
         worker->nodes[k].started = false;
-        if (pass->nodes[k].kind == NODE_LOCAL) memset(worker->nodes[k].state, 0, pass->nodes[k].stage->state_size);
+        memset(worker->nodes[k].state, 0, worker->nodes[k].state_size * (k == 0 && worker->side ? 3 : 1));
     }
     if (!worker->edges[0].ring) run_gathers(bp, worker, 0, strip->in0, strip->in1);
     /* The last edge pulls what it needs; rows that only a gather wants come after, when no later node needs the rings. */

@@ -18,6 +18,7 @@ struct walk_edge {
 
 struct walk_node {
     unsigned char *state, *scratch, *constant_row;
+    size_t state_size; /* of each part of the rows */
     const void **in, **ahead;
     void **out;
     int64_t in_capacity;
@@ -28,6 +29,7 @@ struct worker {
     struct walk_edge *edges;
     struct walk_node *nodes;
     struct strip_rows *rows; /* of each edge in the strip at hand */
+    int64_t side;            /* pixels of either end made of copies while all others are read in place; 0: all are copied */
     unsigned char *gather_scratch;
     bool stopped;          /* the strip at hand was left: the caller wants no more of it, or there is a failure */
     imgpipe_status status; /* a sample of the caller's that its layout does not allow */

@@ -691,7 +691,9 @@ typedef struct imgpipe_stage imgpipe_stage;
  *
  * The image is the one that the stage is bound to, so that in_width is stage->in.width and out_width is stage->out.width (for a
  * gather in_width), and setup() can say what scratch they take; imgpipe_run_region() binds stages to the part of the image that it
- * reads. */
+ * reads. Where a stage has set `columns`, out is as wide as in, and a call may be about some of the columns alone, as if they were the
+ * image: in_width and out_width are their number, column 0 is the first of them, and those beside it are there as need() says. Each part
+ * has a `state` of its own, and keeps its columns from call to call of a strip. */
 typedef struct imgpipe_rows {
     const void *const *in; /* the input rows of the window, from its top row on */
     void *const *out;   /* the output rows to fill, `count` of them */
@@ -765,6 +767,7 @@ struct imgpipe_stage {
     size_t constants_size;  /* bytes of it */
     size_t device_scratch;  /* bytes of device memory that the launcher needs for each row of a tile */
     void *engine;           /* the engine's own; see imgpipe_stage_calls */
+    bool columns;           /* LOCAL: rows() may be called for some columns of the rows at a time; see imgpipe_rows. Preset false */
 };
 
 /* The descriptor of a filter. It, and all that it points to, must stay as long as the filter may be used. */
