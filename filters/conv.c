@@ -288,7 +288,7 @@ static imgpipe_status plan_pairs(imgpipe_stage *stage, struct conv_plan *plan, i
     if (!plan->pairs) return IMGPIPE_ERROR_MEMORY;
     pairs_walk(plan, stage->in.format.channels);
     stage->scratch_size = (size_t)CONV_PAIR_SLOTS(plan->params.height) * CONV_PAIRS_STRIDE * sizeof(uint16_t);
-    stage->step = filter_step(stage, CONV_PAIR_ROWS);
+    stage->step = CONV_PAIR_ROWS;
     return IMGPIPE_OK;
 }
 

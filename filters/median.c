@@ -30,10 +30,7 @@ static imgpipe_status median_setup(imgpipe_stage *stage, imgpipe_error *error) {
         const struct median_kernels *kernels = KERNEL_PICK(median, stage->isa);
         stage->rows = kernels->rows[type];
         stage->scratch_size = kernels->scratch[type];
-        /* Rows are made by twos. To begin to roll down 5 x 5 takes as long as two and a half rows: of rows of 6000 pixels RGB8 by
-         * 32 instead of 8 took 18.5 instead of 20.1 ms, RGB16 by 16 36.0 instead of 38.7, gray16 by 32 instead of 10 11.9 instead
-         * of 13.0 (24 million pixels, Zen 4). */
-        stage->step = data->size == 5 && type != IMGPIPE_F32 ? filter_step(stage, 2) : 2;
+        stage->step = 2; /* rows are made by twos */
         stage->columns = true;
         stage->cost = 0.023 * data->size * data->size * (double)imgpipe_sample_size(type); /* one core with AVX2, as below */
     } else if (data->size <= MEDIAN_TREE_SIZE) {

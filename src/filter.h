@@ -24,13 +24,6 @@ double filter_border_value(double units, imgpipe_type type);
 /* Sets stage->border and border_value from these parameters; integers clamp the value to their range. */
 void filter_set_border(imgpipe_stage *stage, int border, imgpipe_sample value);
 
-/* stage->step for kernels that begin every call with work of its own and make `unit` rows at a time: wide rows, of which the plan
- * would give only a few, come by as many as the L2 cache has room for, but at most 32. */
-static inline int64_t filter_step(const imgpipe_stage *stage, int64_t unit) {
-    const int64_t held = ((int64_t)576 << 10) / (stage->in.width * (int64_t)imgpipe_pixel_size(stage->in.format));
-    return held < 8 || held > 64 ? unit : held > 32 ? 32 : held / unit * unit;
-}
-
 /* The launcher in a build with CUDA, NULL in one without: stage->cuda = FILTER_CUDA(blur_cuda); */
 #ifdef IMGPIPE_WITH_CUDA
 #define FILTER_CUDA(launcher) (launcher)
