@@ -1,5 +1,5 @@
-/* Which kernel blurs u16 and f32 without alpha: the body of blur_u16.cu and blur_f32.cu, a file for each type because compilers
- * take their time. */
+/* Which kernel blurs u16 and f32 without alpha: the body of blur_u16.cu, blur_f32.cu, blur_far_u16.cu and blur_far_f32.cu,
+ * because compilers take their time. */
 #ifndef BLUR_LAUNCH_CUH
 #define BLUR_LAUNCH_CUH
 #include "blur_reals.cuh"
@@ -45,24 +45,36 @@ static bool blur_launch_ordered(const imgpipe_stage *stage, const imgpipe_tile *
 
 /* The radius of the kernel of blur_reals.cuh to take, 0: none. Where that is greater than the blur's, the weights between are
  * 0, which changes nothing for integers; infinite floats, NaN and -0 it would change. */
-template <typename T> static int blur_launch_pick(const struct blur_plan *plan, int channels) {
+template <typename T> static int blur_launch_pick(const imgpipe_stage *stage) {
+    const struct blur_plan *plan = (const struct blur_plan *)stage->data;
     const int radius = plan->rx > plan->ry ? plan->rx : plan->ry, kernel = (radius + 3) / 4 * 4;
-    if (channels == 2 || kernel > BLUR_REAL_RADIUS) return 0;
+    if (stage->in.format.alpha || stage->in.format.channels == 2 || kernel > BLUR_REAL_RADIUS) return 0;
     if (sizeof(T) == 4 && (plan->rx != kernel || plan->ry != kernel)) return 0;
     return kernel;
 }
 
 /* Whether the stage is done here; *result is then that of the launch. */
 template <typename T>
-static bool blur_launch(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
-    const struct blur_plan *plan = (const struct blur_plan *)stage->data;
-    if (stage->in.format.alpha || plan->rx > ORDERED_RADIUS || plan->ry > ORDERED_RADIUS) return false;
-    switch (blur_launch_pick<T>(plan, stage->in.format.channels)) {
+static bool blur_launch_near(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
+    switch (blur_launch_pick<T>(stage)) {
     case 4: *result = blur_launch_radius<T, 4>(stage, tiles, count, stream); return true;
     case 8: *result = blur_launch_radius<T, 8>(stage, tiles, count, stream); return true;
+    default: return false;
+    }
+}
+template <typename T>
+static bool blur_launch_far(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
+    switch (blur_launch_pick<T>(stage)) {
     case 12: *result = blur_launch_radius<T, 12>(stage, tiles, count, stream); return true;
     case 16: *result = blur_launch_radius<T, 16>(stage, tiles, count, stream); return true;
+    default: return false;
     }
+}
+/* Where the two above do nothing. */
+template <typename T>
+static bool blur_launch_any(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
+    const struct blur_plan *plan = (const struct blur_plan *)stage->data;
+    if (stage->in.format.alpha || plan->rx > ORDERED_RADIUS || plan->ry > ORDERED_RADIUS) return false;
     if (2 * plan->rx < BLUR_GROUP && 2 * plan->ry < BLUR_GROUP)
         return blur_launch_ordered<T, false>(stage, tiles, count, stream, result);
     return blur_launch_ordered<T, true>(stage, tiles, count, stream, result);

@@ -11,7 +11,8 @@
  * multiprocessor, or the copy.
  * Measured on an H200, in Gpix/s, at sigma 1, 2, 3 and 4: u16 of one channel 607, 493, 346, 259; f32 361, 336, 277 up to 3. RGB at
  * sigma 2: u16 141, f32 103; four channels 97 and 77. Weights in registers instead of uniform ones were slower by 8 %, and no
- * other shape of a block that was tried was faster by more than 2 %. */
+ * other shape of a block that was tried was faster by more than 2 %. At sigma 2 a sample of u16 takes 53 operations, and 87 % of
+ * the issue slots are used. */
 #ifndef BLUR_REALS_CUH
 #define BLUR_REALS_CUH
 #include "blur.h"

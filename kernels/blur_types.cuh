@@ -5,6 +5,9 @@
 #include "blur.h"
 #include "tile.cuh"
 
+/* All radii that have a kernel, and then those beyond 8, which the first two call. */
 bool blur_launch_u16(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result);
 bool blur_launch_f32(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result);
+bool blur_launch_far_u16(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result);
+bool blur_launch_far_f32(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result);
 #endif

@@ -10,7 +10,8 @@
  * under way; each out once; and the rows of the first window of every strip. Operations of a sample: 4 to unpack and add, 5 to
  * slide, divide and store, and about (width + 40) / 17 to load and exchange. Floor: the copy.
  * Measured on an H200, in Gpix/s: one channel 3 x 3 453, 11 x 11 423, 31 x 31 378, 101 x 101 270; RGB 11 x 11 131, four channels
- * 110. */
+ * 110. At 11 x 11 a sample takes 40 operations, more than counted above, and 57 % of the issue slots are used. With 128
+ * threads it was as fast and 101 x 101 slower by 9 %; with two places for sums and means and a barrier less, slower by 3 to 8 %. */
 #ifndef BOX_WORDS_CUH
 #define BOX_WORDS_CUH
 #include "box.h"

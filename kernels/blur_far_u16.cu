@@ -1,0 +1,6 @@
+/* The blur of u16 without alpha on CUDA: radii of 9 to 16. */
+#include "blur_launch.cuh"
+
+bool blur_launch_far_u16(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
+    return blur_launch_far<uint16_t>(stage, tiles, count, stream, result);
+}
