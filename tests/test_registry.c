@@ -83,7 +83,7 @@ static imgpipe_registry *registry;
 static void test_descriptors(void) {
     CHECK(imgpipe_registry_new(&registry, &error) == IMGPIPE_OK);
     WITH(struct_size, sizeof(imgpipe_filter) - 8, "struct_size");
-    WITH(abi, IMGPIPE_ABI + 5, "version 7 of the interface for filters, and imgpipe " IMGPIPE_VERSION " has version 2");
+    WITH(abi, IMGPIPE_ABI + 5, "version 8 of the interface for filters, and imgpipe " IMGPIPE_VERSION " has version 3");
     WITH(name, NULL, "a filter is named ''");
     WITH(name, "Own", "a filter is named 'Own'");
     WITH(name, "o-n", "a filter is named 'o-n'");
@@ -317,7 +317,7 @@ static void count_refusal(void *user, const imgpipe_error *said) {
 static void test_refusals(void) {
     static const char *const says[][2] = {
         {"no_symbol", "it is no plug-in of imgpipe, as it has no symbol imgpipe_plugin"},
-        {"other_abi", "it was built for version 3 of the interface for filters, and imgpipe " IMGPIPE_VERSION " has version 2"},
+        {"other_abi", "it was built for version 4 of the interface for filters, and imgpipe " IMGPIPE_VERSION " has version 3"},
         {"other_size", "set struct_size to sizeof(imgpipe_plugin_info)"},
         {"no_version", "lacks a name or a version"},
         {"no_filters", "has no filters"},
