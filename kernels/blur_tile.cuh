@@ -1,19 +1,21 @@
-/* The first definition of blur.h in floats: fmaf rounded towards zero adds floor(W p) to a sum from 2^23 on exactly, so a pair of
- * taps costs an addition and this.
+/* The first definition of blur.h in floats: fmaf rounded towards zero adds floor(W p) to a sum exactly, if a unit of the sum is its
+ * last bit. Sums down the columns have units of 2^-30 and begin at 2^-7, those along the rows units of 1 and begin at 2^23.
  *
- * A byte x in the upper mantissa of 2^15 is 2^15 + x without a conversion. A pair of such is 2^16 + p; with W / 512 for a weight
- * the 2^16 add the whole number 128 W (64 W_0 for the middle), which is taken away once, at the end. V is below 2^15, so pairs of
- * it are exact.
+ * A byte x in the upper mantissa of 2^15 is 2^15 + x without a conversion, and a pair of such is 2^16 + p. So the weights add
+ * 64 times the sum of all of them, 2^22 units, and V is 2^-7 + 2^-8 + V 2^-30: its bits are BLUR_V_BITS + V. Two such, added as
+ * integers, are a float with p in its last bits again, 2^114 + p 2^91: nothing has to be taken away from V. Along the rows a pair
+ * adds 128 W besides, and the middle 192 W_0. Together that is a constant, so the sum starts at what makes it a multiple of 2^15
+ * in the end; from the middle on it is never below 2^23, nor as great as 2^24.
  *
  * A thread walks down four columns of a strip and keeps the rows of its window in registers, by names that change from row to row
  * and are the same again after `period` rows: so each row is loaded and made to floats once. V of eight rows lies in shared memory,
- * in one of two places that take turns, and there each thread makes `wide` samples of some rows.
+ * in one of two places that take turns, and there each thread makes `wide` samples of some rows. The code of that is there once for
+ * all names, as a loop, so that all fits the instruction cache: warps waited for that most of all.
  *
  * Bytes moved: each sample in and out once, and the rows that strips share once more through the L2 cache. Operations of a sample:
- * two for each pair of taps of both passes and two more, 26 at a radius of 6; to these come 2 for bytes to floats and for what is
- * taken away, 1.25 to pack, 1 to load and store in shared memory. Floor: these 30 at 128 a clock and multiprocessor.
- * Measured on an H200: 622 Gpix/s of one channel at sigma 2, 201 of RGB, with 36 operations a sample; with strips of 32 rows, or
- * blocks of 256 threads, not more. Without the walk, with 43 operations: 579, 189. */
+ * two for each pair of taps of both passes and two more, 26 at a radius of 6; to these come 1 for bytes to floats, 1.25 to pack, 1
+ * to load and store in shared memory. Floor: these 29 at 128 a clock and multiprocessor.
+ * MEASURED */
 #ifndef BLUR_TILE_CUH
 #define BLUR_TILE_CUH
 #include "blur.h"
@@ -23,24 +25,28 @@
 #define BLUR_DOWN_ROWS 8
 #define BLUR_DOWN_COLUMNS 4
 #define BLUR_TILE_THREADS 128
-#define BLUR_TILE_BLOCKS 4 /* on a multiprocessor */
-#define BLUR_TILE_STRIP 64 /* rows of a block, about */
+#define BLUR_TILE_BLOCKS 4  /* on a multiprocessor */
+#define BLUR_TILE_STRIP 128 /* rows of a block, about */
+#define BLUR_V_BITS 0x3c400000u
 
-/* The same for all tiles of a launch; weights as floats, y in 512ths and x in 65536ths. Where the radius of a kernel is greater
- * than that of the blur, the weights between are 0. */
+/* The same for all tiles of a launch. Where the radius of a kernel is greater than that of the blur, the weights between are 0. */
 struct blur_tile_job {
     window_image image;
     int64_t samples;
     int rx, ry, across, halo, strip; /* across and halo in samples, strip in rows */
     uint32_t base;                   /* 2^15 as a float: a permute takes one immediate operand, and that should be the selector */
-    float start_y, bias_y, start_x, outside; /* outside: V of columns beyond a constant border */
+    uint32_t one;                    /* 1, which a compiler does not know */
+    uint32_t outside;                /* the bits of V in columns beyond a constant border */
+    float start_y, start_x;
     float y[BLUR_FIXED_RADIUS + 10], x[BLUR_FIXED_RADIUS + 10];
 };
 
 #ifdef EMU
-/* a b + c towards zero, for non-negative numbers whose sum is below 2^24. */
+/* a b + c towards zero, where it is exact in double. */
 static inline float __fmaf_rz(float a, float b, float c) {
-    return (float)floor((double)a * b + c);
+    const double exact = (double)a * b + c;
+    const float near = (float)exact;
+    return fabs(near) > fabs(exact) ? nextafterf(near, 0.0f) : near;
 }
 #endif
 
@@ -49,9 +55,10 @@ static __device__ __forceinline__ float blur_byte(uint32_t word, int i, uint32_t
     return __uint_as_float(__byte_perm(word, base, 0x7404u | (unsigned)i << 4));
 }
 
-/* The end of V. */
-static __device__ __forceinline__ float blur_v(float sum, const blur_tile_job &job) {
-    return __fadd_rn(sum, -job.bias_y);
+/* A pair of V for tap k. Additions of integers have half the rate of those of floats, and so have multiplications, which other
+ * units do: every other pair goes there. */
+static __device__ __forceinline__ float blur_pair(int k, uint32_t a, uint32_t b, uint32_t one) {
+    return __uint_as_float(k % 2 == 0 ? a * one + b : a + b);
 }
 /* Four samples: bits 7 to 14 of the sums. */
 static __device__ __forceinline__ uint32_t blur_pack(float a, float b, float c, float d) {
@@ -60,11 +67,12 @@ static __device__ __forceinline__ uint32_t blur_pack(float a, float b, float c, 
     return __byte_perm(even >> 7, odd << 1, 0x7250);
 }
 
-/* The shape of a block for radii up to R on C channels. Two rows of a warp lie beside each other in the banks. */
+/* The shape of a block for radii up to R on C channels. Two rows of a warp lie beside each other in the banks. `unroll` is how many
+ * groups are made at once. */
 template <int R, int C> struct blur_shape {
     static const int columns = BLUR_TILE_THREADS * BLUR_DOWN_COLUMNS, pitch = columns + 4,
                      period = (2 * R + BLUR_DOWN_ROWS) / 8 * 8;
-    static const int halo = (R * C + 3) / 4 * 4, wide = 8, across = (columns - 2 * halo) / wide * wide;
+    static const int unroll = R <= 3 ? 4 : 2, halo = (R * C + 3) / 4 * 4, wide = 8, across = (columns - 2 * halo) / wide * wide;
     static const int along = across / wide, floats = wide + 2 * halo;
 };
 
@@ -94,7 +102,6 @@ static __device__ __forceinline__ void blur_down_rows(const blur_tile_job &job, 
             for (int k = 1; k <= R; k++)
                 sum[c] =
                     __fmaf_rz(job.y[k], __fadd_rn(ring.row[(middle - k) % period][c], ring.row[(middle + k) % period][c]), sum[c]);
-            sum[c] = blur_v(sum[c], job);
         }
         *(float4 *)(v + i * blur_shape<R, C>::pitch) = make_float4(sum[0], sum[1], sum[2], sum[3]);
     }
@@ -104,18 +111,19 @@ static __device__ __forceinline__ void blur_down_rows(const blur_tile_job &job, 
 template <int R, int C>
 static __device__ __forceinline__ void blur_along_tile(const blur_tile_job &job, const float *v, uint32_t (&out)[2]) {
     typedef blur_shape<R, C> S;
-    float f[S::floats], sum[S::wide];
+    uint32_t f[S::floats];
+    float sum[S::wide];
 #pragma unroll
     for (int i = 0; i < S::floats; i += 4) {
-        float4 four = *(const float4 *)(v + i);
+        const uint4 four = *(const uint4 *)(v + i);
         f[i] = four.x, f[i + 1] = four.y, f[i + 2] = four.z, f[i + 3] = four.w;
     }
 #pragma unroll
     for (int i = 0; i < S::wide; i++) {
         const int at = S::halo + i;
-        sum[i] = __fmaf_rz(job.x[0], f[at], job.start_x);
+        sum[i] = __fmaf_rz(job.x[0], __uint_as_float(f[at]), job.start_x);
 #pragma unroll
-        for (int k = 1; k <= R; k++) sum[i] = __fmaf_rz(job.x[k], __fadd_rn(f[at - k * C], f[at + k * C]), sum[i]);
+        for (int k = 1; k <= R; k++) sum[i] = __fmaf_rz(job.x[k], blur_pair(k, f[at - k * C], f[at + k * C], job.one), sum[i]);
     }
 #pragma unroll
     for (int i = 0; i < S::wide; i += 4) out[i / 4] = blur_pack(sum[i], sum[i + 1], sum[i + 2], sum[i + 3]);
@@ -153,8 +161,8 @@ static __device__ __forceinline__ blur_place blur_find_place(const imgpipe_tile 
 
 /* What a thread needs again and again. Rows are counted from the strip's first row of results, those of the input from R above. */
 struct blur_strip {
-    window_range in; /* at the thread's columns */
-    uint8_t *out;    /* row 0 of the results that the thread makes in the horizontal pass */
+    window_range in; /* at the thread's columns of the rows to be loaded next */
+    uint8_t *out;    /* the next of the rows that the thread makes in the horizontal pass */
     int rows;        /* of results */
     int left;        /* samples of a row that the thread may write, 0: none */
     bool whole;      /* the lanes of the warp write whole groups or nothing */
@@ -171,10 +179,11 @@ static __device__ __noinline__ void blur_load_far(const imgpipe_tile &tile, cons
 }
 
 template <int R, int C, int N>
-static __device__ __forceinline__ void blur_load(const imgpipe_tile &tile, const blur_tile_job &job, const blur_strip &strip, int q,
+static __device__ __forceinline__ void blur_load(const imgpipe_tile &tile, const blur_tile_job &job, blur_strip &strip, int q,
                                                  uint32_t (&in)[N]) {
+    const uint8_t *row = strip.in.at;
+    strip.in.at += N * tile.in_stride;
     if (q >= strip.in.from && q + N <= strip.in.to) {
-        const uint8_t *row = strip.in.at + q * tile.in_stride;
 #pragma unroll
         for (int k = 0; k < N; k++) in[k] = *(const uint32_t *)(row + k * tile.in_stride);
         return;
@@ -191,7 +200,7 @@ static __device__ __noinline__ void blur_copy_edges(const imgpipe_tile &tile, co
     const blur_place place = blur_find_place<R, C>(tile, job);
     const window_edges edges = window_find_edges(job.image, place.x0 - S::halo, S::columns, S::halo, place.copies);
     window_copy_edges(job.image, place.x0 - S::halo, edges, BLUR_DOWN_ROWS, job.outside,
-                      [&](int i, int k) -> float & { return v[i * S::pitch + k]; });
+                      [&](int i, int k) -> uint32_t & { return ((uint32_t *)v)[i * S::pitch + k]; });
 }
 
 template <int R, int C>
@@ -223,29 +232,28 @@ static __device__ __noinline__ void blur_along_some(const blur_tile_job &job, co
     }
 }
 
-/* Eight rows from row y on: FIRST is y modulo the period. */
-template <int R, int C, int FIRST>
-static __device__ __forceinline__ void blur_eight_rows(const imgpipe_tile &tile, const blur_tile_job &job, const blur_strip &strip,
-                                                       int y, float *down, const float *along, int first,
-                                                       uint32_t (&in)[BLUR_DOWN_ROWS], blur_ring<R, C> &ring) {
+/* The rest for eight rows from row y on, whose V lies in `v`: `in` becomes the rows that enter next. */
+template <int R, int C>
+static __device__ __forceinline__ void blur_eight_rows(const imgpipe_tile &tile, const blur_tile_job &job, blur_strip &strip, int y,
+                                                       float *v, const float *along, int first, uint32_t (&in)[BLUR_DOWN_ROWS]) {
     typedef blur_shape<R, C> S;
-    blur_down_rows<R, C, FIRST>(job, in, ring, down + (int)threadIdx.x * BLUR_DOWN_COLUMNS);
     /* The next rows, under way during the horizontal pass. */
     if (y + BLUR_DOWN_ROWS < strip.rows) blur_load<R, C, BLUR_DOWN_ROWS>(tile, job, strip, y + BLUR_DOWN_ROWS + 2 * R, in);
     /* The rows before lie in the other place, which nobody reads any more once all have come here. */
     __syncthreads();
     if (strip.edges) {
-        blur_copy_edges<R, C>(tile, job, down);
+        blur_copy_edges<R, C>(tile, job, v);
         __syncthreads();
     }
-    uint8_t *out = strip.out + y * tile.out_stride;
+    uint8_t *out = strip.out;
+    strip.out += BLUR_DOWN_ROWS * tile.out_stride;
     if (strip.whole && y + BLUR_DOWN_ROWS <= strip.rows) {
         if (strip.left == 0) return;
-#pragma unroll
-        for (int i = 0; i < BLUR_DOWN_ROWS; i += 2) {
+#pragma unroll S::unroll
+        for (int i = 0; i < BLUR_DOWN_ROWS; i += 2, out += 2 * tile.out_stride) {
             uint32_t words[2];
             blur_along_tile<R, C>(job, along + i * S::pitch, words);
-            *(uint2 *)(out + i * tile.out_stride) = make_uint2(words[0], words[1]);
+            *(uint2 *)out = make_uint2(words[0], words[1]);
         }
     } else {
         blur_along_some<R, C>(job, along, out, tile.out_stride, strip.left, strip.left > 0 ? strip.rows - y - first : 0);
@@ -269,14 +277,16 @@ static __global__ void __launch_bounds__(BLUR_TILE_THREADS, BLUR_TILE_BLOCKS)
     blur_load<R, C, BLUR_DOWN_ROWS>(tile, job, strip, 2 * R, in);
 #pragma unroll
     for (int q = 0; q < 2 * R; q++) blur_enter<R, C>(ring, q, before[q], job);
-    float *v = (float *)blur_shared;
+    float *v = (float *)blur_shared, *down = v + (int)threadIdx.x * BLUR_DOWN_COLUMNS;
     const float *along = v + first * S::pitch + group * S::wide;
+    int turn = 0;
 #pragma unroll 1
-    for (int y = 0; y < strip.rows; y += S::period) {
-        const int turn = S::period == 8 ? (y & 8) * S::pitch : 0;
-        blur_eight_rows<R, C, 0>(tile, job, strip, y, v + turn, along + turn, first, in, ring);
-        if (S::period == 8 || y + 8 >= strip.rows) continue;
-        blur_eight_rows<R, C, 8>(tile, job, strip, y + 8, v + 8 * S::pitch, along + 8 * S::pitch, first, in, ring);
+    for (int y = 0; y < strip.rows; y += BLUR_DOWN_ROWS, turn = BLUR_DOWN_ROWS * S::pitch - turn) {
+        if (S::period == 8 || turn == 0)
+            blur_down_rows<R, C, 0>(job, in, ring, down + turn);
+        else
+            blur_down_rows<R, C, 8>(job, in, ring, down + turn);
+        blur_eight_rows<R, C>(tile, job, strip, y, v + turn, along + turn, first, in);
     }
 }
 
@@ -301,15 +311,18 @@ static blur_tile_job blur_tile_make(const imgpipe_stage *stage) {
     job.image = {in.width, in.height, in.format.channels, stage->border, (uint32_t)stage->border_value};
     job.samples = in.width * in.format.channels;
     job.rx = plan->rx, job.ry = plan->ry;
-    job.base = 0x47000000u;
-    uint32_t bias = 64u * plan->fixed_y[0];
-    for (int k = 1; k <= plan->ry; k++) bias += 128u * plan->fixed_y[k];
-    for (int k = 0; k <= plan->ry; k++) job.y[k] = (float)plan->fixed_y[k] / 512.0f;
-    for (int k = 0; k <= plan->rx; k++) job.x[k] = (float)plan->fixed_x[k] / 65536.0f;
-    job.start_y = 8388608.0f + (float)blur_fixed_start(plan->ry);
-    job.bias_y = 8388608.0f + (float)bias;
-    job.outside = (float)plan->fixed_outside;
-    job.start_x = 8388608.0f + (float)blur_fixed_start_along(plan->rx);
+    job.base = 0x47000000u, job.one = 1;
+    uint32_t pairs_y = 0, pairs_x = 0;
+    for (int k = 1; k <= plan->ry; k++) pairs_y += 2u * plan->fixed_y[k];
+    for (int k = 1; k <= plan->rx; k++) pairs_x += 2u * plan->fixed_x[k];
+    for (int k = 0; k <= plan->ry; k++) job.y[k] = ldexpf((float)plan->fixed_y[k], -39);
+    for (int k = 0; k <= plan->rx; k++) job.x[k] = ldexpf((float)plan->fixed_x[k], k == 0 ? 14 : -107);
+    /* All weights together are 65536, or 65535. */
+    const uint32_t start_y = (3u << 22) + blur_fixed_start(plan->ry) - 64u * (plan->fixed_y[0] + pairs_y);
+    const int32_t start_x = (int32_t)((1u << 23) + blur_fixed_start_along(plan->rx) + (0u - 64u * pairs_x) % 32768u);
+    job.start_y = ldexpf((float)start_y, -30);
+    job.start_x = (float)(start_x - 192 * (int32_t)plan->fixed_x[0]);
+    job.outside = BLUR_V_BITS + plan->fixed_outside;
     return job;
 }
 

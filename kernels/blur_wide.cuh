@@ -109,42 +109,43 @@ static __device__ __forceinline__ void blur_down_wide(const imgpipe_tile &tile, 
     for (; base < job.ry; base += R) blur_down_pairs<STRAIGHT, false>(tile, job, columns, rows, base, w, sum);
 }
 
-static __device__ __forceinline__ void blur_four(const float *v, float *f) {
-    float4 four = *(const float4 *)v;
+static __device__ __forceinline__ void blur_four(const float *v, uint32_t *f) {
+    const uint4 four = *(const uint4 *)v;
     f[0] = four.x, f[1] = four.y, f[2] = four.z, f[3] = four.w;
 }
 
-/* Four pairs of taps: left and right are twelve floats in three parts each, the first of which are parts a and b. */
+/* Four pairs of taps: left and right are twelve of V in three parts each, the first of which are parts a and b. */
 template <int A, int B>
-static __device__ __forceinline__ void blur_four_pairs(const float *weights, const float (&left)[3][4], const float (&right)[3][4],
-                                                       float (&sum)[BLUR_WIDE_OWN]) {
+static __device__ __forceinline__ void blur_four_pairs(const float *weights, const uint32_t (&left)[3][4],
+                                                       const uint32_t (&right)[3][4], uint32_t one, float (&sum)[BLUR_WIDE_OWN]) {
 #pragma unroll
     for (int t = 1; t <= 4; t++)
 #pragma unroll
         for (int i = 0; i < BLUR_WIDE_OWN; i++) {
             const int l = i - t + 4, r = i + t;
-            sum[i] = __fmaf_rz(weights[t - 1], __fadd_rn(left[(A + l / 4) % 3][l % 4], right[(B + r / 4) % 3][r % 4]), sum[i]);
+            const float pair = blur_pair(t, left[(A + l / 4) % 3][l % 4], right[(B + r / 4) % 3][r % 4], one);
+            sum[i] = __fmaf_rz(weights[t - 1], pair, sum[i]);
         }
 }
 
 /* Eight results; v is V of the first of them. The weights beyond the radius are 0. */
 static __device__ __forceinline__ void blur_along_wide(const blur_tile_job &job, const float *v, float (&sum)[BLUR_WIDE_OWN]) {
-    float left[3][4], right[3][4];
+    uint32_t left[3][4], right[3][4];
     blur_four(v, left[1]), blur_four(v + 4, left[2]);
     blur_four(v, right[0]), blur_four(v + 4, right[1]);
 #pragma unroll
-    for (int i = 0; i < BLUR_WIDE_OWN; i++) sum[i] = __fmaf_rz(job.x[0], right[i / 4][i % 4], job.start_x);
+    for (int i = 0; i < BLUR_WIDE_OWN; i++) sum[i] = __fmaf_rz(job.x[0], __uint_as_float(right[i / 4][i % 4]), job.start_x);
     const float *before = v - 4, *after = v + 8, *weights = job.x + 1;
 #pragma unroll 1
     for (int k = 0; k < job.rx; k += 12, before -= 12, after += 12, weights += 12) {
         blur_four(before, left[0]), blur_four(after, right[2]);
-        blur_four_pairs<0, 0>(weights, left, right, sum);
+        blur_four_pairs<0, 0>(weights, left, right, job.one, sum);
         if (k + 4 >= job.rx) break;
         blur_four(before - 4, left[2]), blur_four(after + 4, right[0]);
-        blur_four_pairs<2, 1>(weights + 4, left, right, sum);
+        blur_four_pairs<2, 1>(weights + 4, left, right, job.one, sum);
         if (k + 8 >= job.rx) break;
         blur_four(before - 8, left[1]), blur_four(after + 8, right[1]);
-        blur_four_pairs<1, 2>(weights + 8, left, right, sum);
+        blur_four_pairs<1, 2>(weights + 8, left, right, job.one, sum);
     }
 }
 
@@ -168,7 +169,7 @@ static __device__ __forceinline__ void blur_down_planes(const imgpipe_tile &tile
     for (int i = 0; i < BLUR_WIDE_ROWS; i++)
 #pragma unroll
         for (int c = 0; c < BLUR_DOWN_COLUMNS; c++)
-            v[i * P::row + (column + c) % C * P::plane + (column + c) / C] = blur_v(down[i][c], job);
+            v[i * P::row + (column + c) % C * P::plane + (column + c) / C] = down[i][c];
 }
 
 /* The horizontal pass of all rows of a tile, to the image or, for several channels, to `staging`. */
@@ -226,7 +227,7 @@ static __global__ void __launch_bounds__(BLUR_WIDE_THREADS, BLUR_WIDE_BLOCKS)
         __syncthreads();
         if (edges.left + edges.right > 0) {
             window_copy_edges(job.image, x0 - job.halo, edges, made, job.outside,
-                              [&](int i, int k) -> float & { return v[i * P::row + k % C * P::plane + k / C]; });
+                              [&](int i, int k) -> uint32_t & { return ((uint32_t *)v)[i * P::row + k % C * P::plane + k / C]; });
             __syncthreads();
         }
         blur_along_planes<C>(tile, job, v, x0, y, made, staging);
