@@ -45,7 +45,12 @@ __device__ __forceinline__ uint32_t piece_count(const imgpipe_tile &tile, const 
  * them: which of three places in the table is whose differs from lane to lane, but not which byte goes to which place.
  *
  * Bytes moved: each sample in. Operations: a shift, a mask and an atomic addition in shared memory for each sample, without a
- * meeting of lanes whatever the content. Floor: the reading. Measured on an H200: 3873 Gpix/s of one channel, 1224 of RGB. */
+ * meeting of lanes whatever the content. Floor: the reading. Measured on an H200: 3873 Gpix/s of one channel, 1224 of RGB.
+ *
+ * An empty kernel takes 6 us between two events there; 256 MiB of one channel take 69, and 61 if all rows are one that is in the
+ * L1 cache: reading and counting take nearly the same time, and go on side by side. Without gain: the last round shared out by
+ * vectors, a launch that need not wait for the memset. Slower: lines of 256 bytes fetched together (75 us), a vector at a time in
+ * place of pieces, with more of them under way (80 to 95). */
 
 template <int C> struct bytes {
     static const int vectors = C == 3 ? 3 : 4; /* of a lane in a piece: pieces begin with a pixel */
