@@ -126,7 +126,9 @@ static imgpipe_status setup(imgpipe_stage *stage, imgpipe_error *error) {
 
     plan->fixed = blur_fixed_holds(stage, plan, sigma_x, sigma_y);
 
-    stage->cost = plan->fixed ? 0.05 + 0.017 * (taps_x + taps_y) : 0.2 + 0.05 * (taps_x + taps_y);
+    /* The sums over rows are made of the columns beside the image, too. */
+    const double taps = taps_x + taps_y * (1 + 2.0 * plan->rx / (double)stage->in.width);
+    stage->cost = plan->fixed ? 0.05 + 0.017 * taps : 0.2 + 0.05 * taps;
     stage->step = BLUR_ROWS;
     stage->rows = KERNEL_PICK(blur, stage->isa)->rows;
     stage->columns = blur_is_small(plan, stage->in.format); /* others have long blocks, and compute for longer than copies take */
