@@ -1,10 +1,8 @@
 /* Correlation on CUDA, the arithmetic that of kernels/conv.h in the order of kernels/conv.c. u8 is done by conv_small.cuh,
- * conv_dots.cuh and conv_reals.cuh, u16 and f32 with masks up to 7 wide by conv_types.cuh; here are the kernels for the rest: for
+ * conv_dots.cuh and conv_reals.cu, u16 and f32 with masks up to 7 wide by conv_types.cu; here are the kernels for the rest: for
  * larger weights, wider masks, and for what would take too much shared memory. A thread makes a few samples of one row; the mask is
  * a kernel parameter, so that every weight is read from the constant bank for all threads at once. */
 #include "conv_dots.cuh"
-#include "conv_reals.cuh"
-#include "conv_types.cuh"
 #include <string.h>
 
 enum { CONV_COLUMNS = 32, CONV_ROWS = 8, CONV_SAMPLES = 4 };

@@ -11,7 +11,7 @@ template <typename S> struct conv_real_end {
     bool absolute, exact, plain;
 };
 
-static conv_real_end<float> conv_end_of_floats(const conv_params &params) {
+static inline conv_real_end<float> conv_end_of_floats(const conv_params &params) {
     conv_real_end<float> end = {(float)params.real_div, 1.0f / (float)params.real_div, (float)params.real_bias, params.absolute};
     double most = 0.0, by = fabs(params.real_div);
     int exponent;
@@ -21,7 +21,7 @@ static conv_real_end<float> conv_end_of_floats(const conv_params &params) {
     return end;
 }
 /* Sums of products of floats and their quotients stay far from the ends of what a double holds. */
-static conv_real_end<double> conv_end_of_doubles(const conv_params &params) {
+static inline conv_real_end<double> conv_end_of_doubles(const conv_params &params) {
     int exponent;
     conv_real_end<double> end = {params.real_div, 1.0 / params.real_div, params.real_bias, params.absolute};
     end.plain = true;
@@ -117,7 +117,7 @@ struct conv_whole_end {
 };
 
 /* For offset and div that fit 32 bits. */
-static void conv_make_whole_end(const conv_params &params, conv_whole_end &end) {
+static inline void conv_make_whole_end(const conv_params &params, conv_whole_end &end) {
     end.absolute = params.absolute;
     end.shift = params.shift;
     end.offset = (int)params.offset;

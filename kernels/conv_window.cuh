@@ -105,4 +105,11 @@ static int conv_window_launch(void (*kernel)(tile_jobs, window_image, bool, int,
         kernel<<<grid, CONV_LANES * CONV_WARPS, shared, stream>>>(jobs, image, stage->in.format.alpha, rows, mask);
     });
 }
+
+/* Stages on u8 with real weights (conv_reals.cu), on f32 and on u16 (conv_types.cu), in files of their own because compilers take
+ * their time: what the launch returns, or CONV_TOO_LARGE where it is not done there. */
+int conv_reals_any(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count,
+                   cudaStream_t stream);
+int conv_sums_f32(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count, cudaStream_t stream);
+int conv_sums_u16(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count, cudaStream_t stream);
 #endif

@@ -7,8 +7,6 @@
  * known): 3 x 3 540 (436), 9 x 9 202 (185), 15 x 15 91 (91), 31 x 31 25 (15). With weights in uniform registers, which is what the
  * compiler makes of them in many other shapes, it was slower: eight rows a thread 180 (9 x 9) and 71 (15 x 15), all rows unrolled
  * 161 and 67. */
-#ifndef CONV_REALS_CUH
-#define CONV_REALS_CUH
 #include "conv_sums.cuh"
 
 /* Samples of a thread in a row, rows of a thread, and blocks that should fit a multiprocessor. */
@@ -127,8 +125,8 @@ static int conv_reals_of(const imgpipe_stage *stage, const window_image &image, 
         stage, image, end, tiles, count, stream);
 }
 
-static int conv_reals_any(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count,
-                          cudaStream_t stream) {
+int conv_reals_any(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count,
+                   cudaStream_t stream) {
     typedef int (*launch)(const imgpipe_stage *, const window_image &, const conv_real_end<float> &, const imgpipe_tile *, int,
                           cudaStream_t);
     static const struct {
@@ -143,4 +141,3 @@ static int conv_reals_any(const imgpipe_stage *stage, const window_image &image,
     return conv_window_launch<uint8_t, CONV_REAL_WIDE, CONV_WIDE_HALO, CONV_REAL_EACH>(
         conv_sums_wide, 0, stage, image, conv_make_wide(params), tiles, count, stream);
 }
-#endif

@@ -8,8 +8,6 @@
  * Measured on an H200, in Gpix/s of one channel (in brackets the kernel in conv.cu): u16 3 x 3 589 (117) and 5 x 5 379 (84) with
  * whole weights, 5 x 5 365 (80) with real ones; f32 3 x 3 441 (87), 5 x 5 308 (59), 7 x 7 197 (38). f32 with four blocks to a
  * multiprocessor: 351, 283 and 198; with weights in vector registers 286, 205 and 148. */
-#ifndef CONV_TYPES_CUH
-#define CONV_TYPES_CUH
 #include "conv_sums.cuh"
 
 /* Rows of a thread. */
@@ -38,8 +36,8 @@ static int conv_sums_any(const imgpipe_stage *stage, const window_image &image, 
     }
 }
 
-static int conv_sums_f32(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count,
-                         cudaStream_t stream) {
+int conv_sums_f32(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count,
+                  cudaStream_t stream) {
     const conv_params &params = ((const conv_plan *)stage->data)->params;
     const conv_real_end<double> end = conv_end_of_doubles(params);
     if (params.width == params.height) return conv_sums_any<float, double, 1>(stage, image, end, tiles, count, stream);
@@ -54,8 +52,8 @@ static bool conv_fits_float(const conv_params &params) {
     return most < 1 << 24;
 }
 
-static int conv_sums_u16(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count,
-                         cudaStream_t stream) {
+int conv_sums_u16(const imgpipe_stage *stage, const window_image &image, const imgpipe_tile *tiles, int count,
+                  cudaStream_t stream) {
     const conv_params &params = ((const conv_plan *)stage->data)->params;
     if (params.arithmetic == CONV_REAL)
         return conv_sums_any<uint16_t, float, 0>(stage, image, conv_end_of_floats(params), tiles, count, stream);
@@ -66,4 +64,3 @@ static int conv_sums_u16(const imgpipe_stage *stage, const window_image &image, 
         return conv_sums_any<uint16_t, float, 0>(stage, image, end, tiles, count, stream);
     return conv_sums_any<uint16_t, int, 0>(stage, image, end, tiles, count, stream);
 }
-#endif
