@@ -220,10 +220,15 @@ struct pairs_sum {
     int size[CONV_PAIR_ROWS], below[CONV_PAIR_ROWS];
 };
 
-/* Adds a pair to the plan, or only counts it as long as there is no room for pairs. */
+/* Adds a pair that weighs anything to the plan, or only counts it as long as there is no room for pairs. */
 static void pair_add(struct conv_plan *plan, struct pairs_sum *group, const struct conv_pair *pair, const struct pairs_sum *own) {
     bool fits = plan->pair_group_count > 0;
-    for (int i = 0; i < CONV_PAIR_ROWS; i++) fits = fits && group->size[i] + own->size[i] <= CONV_GROUP_WEIGHT;
+    int size = 0;
+    for (int i = 0; i < CONV_PAIR_ROWS; i++) {
+        size += own->size[i];
+        fits = fits && group->size[i] + own->size[i] <= CONV_GROUP_WEIGHT;
+    }
+    if (size == 0) return;
     if (!fits) {
         plan->pair_group_count++;
         *group = (struct pairs_sum){0};
@@ -265,12 +270,13 @@ static void pairs_walk(struct conv_plan *plan, int channels) {
         if (row == CONV_PAIR_SLOTS(p->height) - 1) plan->pairs_last = plan->pair_count;
         for (int x = 0; x < p->width; x++) {
             struct conv_pair pair = {.pair = (int16_t)row, .at = (int16_t)(x * channels)};
-            bool both = pair_make(p, row, x, 2, &pair, &own);
-            for (int which = both ? 2 : 0; which < (both ? 3 : 2); which++) {
-                int size = 0;
-                pair_make(p, row, x, which, &pair, &own);
-                for (int i = 0; i < CONV_PAIR_ROWS; i++) size += own.size[i];
-                if (size) pair_add(plan, &group, &pair, &own);
+            if (pair_make(p, row, x, 2, &pair, &own)) {
+                pair_add(plan, &group, &pair, &own);
+                continue;
+            }
+            for (int which = 0; which < 2; which++) {
+                pair_make(p, row, x, which, &pair, &own); /* a weight alone always fits */
+                pair_add(plan, &group, &pair, &own);
             }
         }
         if (row == 0) plan->pairs_first_end = plan->pair_count;
