@@ -140,7 +140,7 @@ static int run_lanes(struct batch *batch, int count) {
     const char *device = batch->options->device;
     int lane_count = 0, status = lanes ? EXIT_DONE : EXIT_SOME_FAILED;
     bool started = lanes != NULL;
-    batch->device_sought = device && strncmp(device, "cuda", 4) == 0 && strcmp(device, "cuda:all") != 0;
+    batch->device_sought = settings_is_gpu(device) && strcmp(device, "cuda:all") != 0;
     while (lane_count < count && started && !status) {
         status = start_lane(batch, &lanes[lane_count], lane_count, count, &started);
         lane_count += started && !status;

@@ -28,12 +28,16 @@ imgpipe_context_options settings_context(const struct options *o, int64_t local,
     return c;
 }
 
+bool settings_is_gpu(const char *device) {
+    return device && strncmp(device, "cuda", 4) == 0;
+}
+
 /* Measured with JPEG of 256 x 256 on 16 cores and an H200: 6400 images a second with 16 at once, 5500 with 24. */
 #define SMALL_FILE 65536
 
 int settings_lanes(const struct options *o, uint64_t bytes) {
     int threads = o->threads ? (int)o->threads : imgpipe_default_threads();
-    bool waits = o->device && strncmp(o->device, "cuda", 4) == 0 && bytes > SMALL_FILE;
+    bool waits = settings_is_gpu(o->device) && bytes > SMALL_FILE;
     return waits ? threads + threads / 2 : threads;
 }
 

@@ -228,8 +228,8 @@ static bool is_device_absent(struct batch *batch) {
 
 /* Of all images the totals name one device: a GPU if there was one, though the CPU may have begun. */
 static void keep_device(imgpipe_report *sum, const imgpipe_report *report) {
-    bool gpu = strncmp(report->device, "cuda", 4) == 0;
-    if (!sum->device[0] || (gpu && strncmp(sum->device, "cuda", 4) != 0)) snprintf(sum->device, sizeof sum->device, "%s", report->device);
+    if (!sum->device[0] || (settings_is_gpu(report->device) && !settings_is_gpu(sum->device)))
+        snprintf(sum->device, sizeof sum->device, "%s", report->device);
 }
 
 /* What a run's result means for the job and the batch. False if the job should be tried again alone. */
