@@ -53,24 +53,17 @@ template <typename T> static int blur_launch_pick(const imgpipe_stage *stage) {
     return kernel;
 }
 
-/* Whether the stage is done here; *result is then that of the launch. */
-template <typename T>
-static bool blur_launch_near(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
+/* Whether the stage is done by the kernel of radius LEAST or that of four more, *result is then that of the launch: two kernels to a
+ * file, for the compiler's time. */
+template <typename T, int LEAST>
+static bool blur_launch_two(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
     switch (blur_launch_pick<T>(stage)) {
-    case 4: *result = blur_launch_radius<T, 4>(stage, tiles, count, stream); return true;
-    case 8: *result = blur_launch_radius<T, 8>(stage, tiles, count, stream); return true;
+    case LEAST: *result = blur_launch_radius<T, LEAST>(stage, tiles, count, stream); return true;
+    case LEAST + 4: *result = blur_launch_radius<T, LEAST + 4>(stage, tiles, count, stream); return true;
     default: return false;
     }
 }
-template <typename T>
-static bool blur_launch_far(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
-    switch (blur_launch_pick<T>(stage)) {
-    case 12: *result = blur_launch_radius<T, 12>(stage, tiles, count, stream); return true;
-    case 16: *result = blur_launch_radius<T, 16>(stage, tiles, count, stream); return true;
-    default: return false;
-    }
-}
-/* Where the two above do nothing. */
+/* Where that does nothing for any radius. */
 template <typename T>
 static bool blur_launch_any(const imgpipe_stage *stage, const imgpipe_tile *tiles, int count, cudaStream_t stream, int *result) {
     const struct blur_plan *plan = (const struct blur_plan *)stage->data;
