@@ -6,6 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What the pool knows of a thread of its own. Guarded by the lock. */
+struct worker {
+    pthread_t handle;
+    bool asleep, moved; /* moved: `allowed` is to be put back */
+    int cpu;            /* where it fell asleep */
+    cpu_set_t allowed;
+};
+
 struct tasks {
     pthread_mutex_t lock;
     pthread_cond_t wake;            /* a task was added, or something finished */
@@ -13,7 +21,7 @@ struct tasks {
     struct task *head[TASK_CLASSES], *tail[TASK_CLASSES];
     bool stop;
     int threads, started;
-    pthread_t *handles;
+    struct worker *workers; /* from 1 */
 };
 
 struct worker_start {
@@ -33,6 +41,32 @@ static struct task *next_task(struct tasks *tasks) {
     return NULL;
 }
 
+/* A worker that wakes on the CPU where it fell asleep waits there for the thread that woke it, and Linux may take longer to move
+ * it to an idle CPU than a short run lasts: with two CPUs it does not even look for one (SIS_UTIL). So those that would are kept off
+ * this CPU until they have woken. Called with the lock held. */
+static void move_sleepers(struct tasks *tasks) {
+    const int here = sched_getcpu();
+    if (here < 0 || here >= CPU_SETSIZE) return;
+    for (int i = 1; i <= tasks->started; i++) {
+        struct worker *worker = &tasks->workers[i];
+        if (!worker->asleep || worker->moved || worker->cpu != here) continue;
+        if (pthread_getaffinity_np(worker->handle, sizeof worker->allowed, &worker->allowed) != 0) continue;
+        cpu_set_t others = worker->allowed;
+        CPU_CLR(here, &others);
+        if (CPU_COUNT(&others) > 0) worker->moved = pthread_setaffinity_np(worker->handle, sizeof others, &others) == 0;
+    }
+}
+
+/* Called and returns with the lock held. */
+static void sleep_as(struct tasks *tasks, struct worker *worker) {
+    worker->cpu = sched_getcpu();
+    worker->asleep = true;
+    pthread_cond_wait(&tasks->wake, &tasks->lock);
+    worker->asleep = false;
+    if (worker->moved) pthread_setaffinity_np(pthread_self(), sizeof worker->allowed, &worker->allowed);
+    worker->moved = false;
+}
+
 static void *worker_main(void *argument) {
     struct worker_start start = *(struct worker_start *)argument;
     free(argument);
@@ -41,7 +75,7 @@ static void *worker_main(void *argument) {
     while (!tasks->stop) {
         struct task *task = next_task(tasks);
         if (!task) {
-            pthread_cond_wait(&tasks->wake, &tasks->lock);
+            sleep_as(tasks, &tasks->workers[start.worker]);
             continue;
         }
         pthread_mutex_unlock(&tasks->lock);
@@ -54,8 +88,8 @@ static void *worker_main(void *argument) {
 
 imgpipe_status tasks_new(int threads, struct tasks **out, imgpipe_error *error) {
     struct tasks *tasks = calloc(1, sizeof *tasks);
-    if (tasks) tasks->handles = calloc((size_t)threads, sizeof *tasks->handles);
-    if (!tasks || !tasks->handles) {
+    if (tasks) tasks->workers = calloc((size_t)threads, sizeof *tasks->workers);
+    if (!tasks || !tasks->workers) {
         free(tasks);
         return error_set(error, IMGPIPE_ERROR_MEMORY, "no memory for %d threads", threads);
     }
@@ -66,7 +100,7 @@ imgpipe_status tasks_new(int threads, struct tasks **out, imgpipe_error *error) 
     for (int i = 1; i < threads; i++) {
         struct worker_start *start = malloc(sizeof *start);
         if (start) *start = (struct worker_start){tasks, i};
-        if (!start || pthread_create(&tasks->handles[i], NULL, worker_main, start) != 0) {
+        if (!start || pthread_create(&tasks->workers[i].handle, NULL, worker_main, start) != 0) {
             free(start);
             tasks->threads = i; /* fewer threads do the same work */
             break;
@@ -83,11 +117,11 @@ void tasks_free(struct tasks *tasks) {
     tasks->stop = true;
     pthread_cond_broadcast(&tasks->wake);
     pthread_mutex_unlock(&tasks->lock);
-    for (int i = 1; i <= tasks->started; i++) pthread_join(tasks->handles[i], NULL);
+    for (int i = 1; i <= tasks->started; i++) pthread_join(tasks->workers[i].handle, NULL);
     pthread_cond_destroy(&tasks->wake);
     pthread_mutex_destroy(&tasks->lock);
     pthread_mutex_destroy(&tasks->runner);
-    free(tasks->handles);
+    free(tasks->workers);
     free(tasks);
 }
 
@@ -101,6 +135,7 @@ void tasks_add(struct tasks *tasks, enum task_class class_, struct task *task) {
     else
         tasks->head[class_] = task;
     tasks->tail[class_] = task;
+    move_sleepers(tasks);
     pthread_cond_signal(&tasks->wake);
     pthread_mutex_unlock(&tasks->lock);
 }

@@ -53,19 +53,23 @@ def test_merge_hist_of_a_run():
     check(not temporaries("."), "temporary files are left:", temporaries("."))
 
 
+def wait_for_image(process, folder):
+    """Until an output is whole: temporary files are none."""
+    while process.poll() is None and not any(name[0] != "." for name in found(folder)):
+        time.sleep(0.01)
+    check(process.poll() is None, "it ended before it could be stopped")
+
+
 def test_merge_hist_killed():
     noise("in", 100)
     write("all.json", b"mine")
     process = start("in", "-f", "median=15,hist=pass", "--format", "png", "out/", "--merge-hist", "all.json")
-    while not os.path.isdir("out") or not found("out"):
-        check(process.poll() is None, "it ended before it began")
-        time.sleep(0.01)
+    wait_for_image(process, "out")
     process.kill()
     process.communicate()
     check(read("all.json") == b"mine" and not temporaries(".")[2:], "after SIGKILL:", os.listdir("."))
     process = start("in", "-f", "median=15,hist=pass", "--format", "png", "out2/", "--merge-hist", "all.json")
-    while not os.path.isdir("out2") or not found("out2"):
-        time.sleep(0.01)
+    wait_for_image(process, "out2")
     process.terminate()
     err = process.communicate(timeout=60)[1].decode()
     part = histogram("all.json")
