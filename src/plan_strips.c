@@ -63,6 +63,15 @@ static int64_t step_of_pass(const struct pass *pass, const struct plan_options *
     return wanted == 0 ? step : step > wanted ? step - step % wanted : wanted;
 }
 
+/* As many strips of nearly the same height for every thread, so that all end together: a strip that one thread works on alone costs
+ * as much time as `threads` strips. */
+static int64_t evened(int64_t height, int64_t rows, int64_t halo, int threads) {
+    const int64_t count = (height + rows - 1) / rows;
+    if (count <= threads) return rows;
+    const int64_t rounds = (count + threads - 1) / threads, even = (height + rounds * threads - 1) / (rounds * threads);
+    return even < 16 || (halo > 1 && even < halo) ? rows : even;
+}
+
 static void strips_of_pass(struct pass *pass, const struct plan_options *options) {
     int64_t height = pass->edges[pass->node_count].info.height, widest = 1, sum = 0;
     for (int k = 0; k <= pass->node_count; k++) {
@@ -82,6 +91,7 @@ static void strips_of_pass(struct pass *pass, const struct plan_options *options
     if (halo > 1 && rows < halo) rows = halo;
     if (rows < 16) rows = 16;
     while (rows > 16 && options->memory && slot_bytes(pass, rows, halo, options->threads) > (double)options->memory / 2) rows /= 2;
+    if (!options->strip_bytes) rows = evened(height, rows, halo, options->threads);
     if (options->strip_rows > 0) rows = options->strip_rows;
     if (rows > height) rows = height;
     pass->strip_rows = rows;
