@@ -174,7 +174,7 @@ static void equal(int threads) {
     context_end(&context);
 }
 
-/* Memory does not grow with the height. */
+/* Memory does not grow with the height; strips are made even, so that it differs by their rounding. */
 static void flat(int threads) {
     size_t most[2];
     for (int i = 0; i < 2; i++) {
@@ -184,7 +184,7 @@ static void flat(int threads) {
         most[i] = memory.most;
         context_end(&context);
     }
-    if (!CHECK(most[0] > 0 && most[1] <= most[0])) printf("      %zu and %zu bytes\n", most[0], most[1]);
+    if (!CHECK(most[0] > 0 && most[1] <= most[0] + most[0] / 20)) printf("      %zu and %zu bytes\n", most[0], most[1]);
 }
 
 static void ended(imgpipe_context *context, struct rows *r, imgpipe_status want, const char *words, int line) {
