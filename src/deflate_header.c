@@ -1,9 +1,8 @@
 #include "deflate_header.h"
 
-#include <stdint.h>
 #include <string.h>
 
-enum { LENGTHS = 286, DISTANCES = 30, END_OF_BLOCK = 256, LONGEST = 15, LONGEST_OF_LENGTHS = 7 };
+enum { LENGTHS = 286, DISTANCES = 30, LONGEST_OF_LENGTHS = 7 };
 
 struct reader {
     const unsigned char *bytes;
@@ -70,7 +69,7 @@ static bool read_lengths(struct reader *r, const struct pattern table[128], uint
     return true;
 }
 
-static bool codes_sound(struct reader *r) {
+static bool own_codes(struct reader *r, struct deflate_header *header) {
     static const uint8_t order[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
     uint8_t of_lengths[19] = {0}, lengths[LENGTHS + DISTANCES];
     struct pattern table[128];
@@ -81,15 +80,37 @@ static bool codes_sound(struct reader *r) {
     if (space_left(of_lengths, 19, LONGEST_OF_LENGTHS, &used) != 0) return false;
     make_patterns(of_lengths, table);
     if (!read_lengths(r, table, lengths, length_count + distance_count) || r->at > r->end) return false;
-    if (lengths[END_OF_BLOCK] == 0 || space_left(lengths, (int)length_count, LONGEST, &used) != 0) return false;
+    memset(header->lengths, 0, sizeof header->lengths);
+    memset(header->distances, 0, sizeof header->distances);
+    memcpy(header->lengths, lengths, length_count);
+    memcpy(header->distances, lengths + length_count, distance_count);
+    if (lengths[DEFLATE_END] == 0 || space_left(header->lengths, LENGTHS, DEFLATE_LONGEST, &used) != 0) return false;
     /* No distance at all, or a single one of one bit, is no fault. */
-    int left = space_left(lengths + length_count, (int)distance_count, LONGEST, &used);
-    return left == 0 || used == 0 || (used == 1 && left == 1 << (LONGEST - 1));
+    int left = space_left(header->distances, DISTANCES, DEFLATE_LONGEST, &used);
+    return left == 0 || used == 0 || (used == 1 && left == 1 << (DEFLATE_LONGEST - 1));
 }
 
-bool deflate_header_sound(const unsigned char *bytes, size_t size, size_t at) {
-    struct reader r = {bytes, at + 1, size * 8};
+static void fixed_codes(struct deflate_header *header) {
+    memset(header->lengths, 8, sizeof header->lengths);
+    memset(header->lengths + 144, 9, 256 - 144);
+    memset(header->lengths + 256, 7, 280 - 256);
+    memset(header->distances, 5, sizeof header->distances);
+}
+
+static bool stored(struct reader *r, struct deflate_header *header) {
+    r->at = (r->at + 7) / 8 * 8;
+    header->size = take(r, 16);
+    return take(r, 16) == (header->size ^ 0xffff) && r->at <= r->end;
+}
+
+bool deflate_header_read(const unsigned char *bytes, size_t size, size_t *at, struct deflate_header *header) {
+    struct reader r = {bytes, *at, size * 8};
+    header->last = take(&r, 1);
     unsigned kind = take(&r, 2);
     if (r.at > r.end || kind == 3) return false;
-    return kind != 2 || codes_sound(&r);
+    header->stored = kind == 0;
+    if (kind == 1) fixed_codes(header);
+    if ((kind == 0 && !stored(&r, header)) || (kind == 2 && !own_codes(&r, header))) return false;
+    *at = r.at;
+    return true;
 }

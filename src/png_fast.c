@@ -118,12 +118,12 @@ imgpipe_status png_fast_begin(struct png_source *s, imgpipe_error *error) {
         f->unfilter = KERNEL_PICK(png_unfilter, s->base.options.isa);
         f->expand = KERNEL_PICK(png_expand, s->base.options.isa);
     }
-    if (!f || !png_inflate_begin(&f->inflate, s->base.input, s->data_size, again) || !allocate(s, f)) {
+    if (!f || !png_inflate_begin(&f->inflate, s->base.input, s->data_size, again, s->base.options.isa) || !allocate(s, f)) {
         s->no_memory = true;
         return png_failure(s, error);
     }
     /* Where the file may end early, the last rows are libpng's. */
-    if (s->base.options.allow_truncated && !f->inflate.isal) png_fast_free(s);
+    if (s->base.options.allow_truncated && !f->inflate.sound) png_fast_free(s);
     png_log_pending(s); /* of the header */
     return IMGPIPE_OK;
 }

@@ -1,5 +1,5 @@
 #include "png_inflate.h"
-#include "png_isal.h"
+#include "png_sound.h"
 #include "status.h"
 
 #include <limits.h>
@@ -87,17 +87,17 @@ static bool zlib_end(struct png_inflate *f) {
 
 /* ------------------------------------------------------------------------------------------------------- both */
 
-bool png_inflate_begin(struct png_inflate *f, struct input *input, uint32_t length, bool again) {
+bool png_inflate_begin(struct png_inflate *f, struct input *input, uint32_t length, bool again, int isa) {
     png_stream_begin(&f->stream, input, length);
-    f->isal = again ? png_isal_new(&f->stream) : NULL;
-    if (f->isal) return true;
+    f->sound = again ? png_sound_new(&f->stream, isa) : NULL;
+    if (f->sound) return true;
     f->in = malloc(PART);
     return f->in && inflateInit2(&f->zlib, 0) == Z_OK;
 }
 
 int png_inflate_rows(struct png_inflate *f, unsigned char *to, size_t size, int count) {
-    if (f->isal) {
-        f->doubt = !png_isal_fill(f->isal, to, size * (size_t)count);
+    if (f->sound) {
+        f->doubt = !png_sound_fill(f->sound, to, size * (size_t)count);
         return f->doubt ? 0 : count;
     }
     for (int i = 0; i < count; i++)
@@ -106,13 +106,13 @@ int png_inflate_rows(struct png_inflate *f, unsigned char *to, size_t size, int 
 }
 
 bool png_inflate_end(struct png_inflate *f) {
-    if (!f->isal) return zlib_end(f);
-    f->doubt = !png_isal_end(f->isal);
+    if (!f->sound) return zlib_end(f);
+    f->doubt = !png_sound_end(f->sound);
     return !f->doubt;
 }
 
 void png_inflate_free(struct png_inflate *f) {
-    if (!f->isal) inflateEnd(&f->zlib);
-    png_isal_free(f->isal);
+    if (!f->sound) inflateEnd(&f->zlib);
+    png_sound_free(f->sound);
     free(f->in);
 }
