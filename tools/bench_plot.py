@@ -4,8 +4,8 @@ from xml.sax.saxutils import escape
 
 from bench_report import TITLES, number, summary
 
-LABEL, PLOT, FIGURES, ROW, TOP = 330, 420, 190, 20, 96
-WIDTH = LABEL + PLOT + FIGURES
+PLOT, FIGURES, ROW, TOP = 420, 190, 20, 96
+LETTER = 6.7  # about the width of one at 13 pixels; the longest label decides where the bars begin
 STYLE = """
   svg { font: 13px system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif; background: #fff; }
   text { fill: #24292f; } .faint { fill: #656d76; } .title { font-size: 18px; font-weight: 600; } .section { font-weight: 600; paint-order: stroke; stroke: #fff; stroke-width: 4px; }
@@ -40,7 +40,7 @@ def tick_name(power):
     return f"{2 ** power}×" if power >= 0 else f"1/{2 ** -power}"
 
 
-def bar(r, y, place):
+def bar(r, y, place, right):
     value, one = place(score(r, r["ratio"])), place(1)
     kind = "yes" if r["reached"] else "no"
     parts = [f'<rect x="{min(value, one):.1f}" y="{y + 4}" width="{abs(value - one) + 0.5:.1f}" height="{ROW - 8}" rx="2" class="{kind}"/>']
@@ -48,17 +48,20 @@ def bar(r, y, place):
         ends = sorted(place(score(r, r[end])) for end in ("low", "high"))
         parts.append(f'<line x1="{ends[0]:.1f}" y1="{y + ROW / 2}" x2="{ends[1]:.1f}" y2="{y + ROW / 2}" class="spread"/>')
     sense = "≥" if r["sense"] == "at least" else "≤"
-    parts.append(text(LABEL + PLOT + 12, y + 14.5, f"{number(r['ratio'])}  (goal {sense} {r['goal']:g})", "faint"))
+    parts.append(text(right + 12, y + 14.5, f"{number(r['ratio'])}  (goal {sense} {r['goal']:g})", "faint"))
     return parts
 
 
 def svg(records, about):
     shown = [r for r in records if r["goal"] is not None and r["ratio"] is not None]
     low, high, ticks = axis([score(r, r["ratio"]) for r in shown])
+    left = 28 + LETTER * max((len(r["name"]) for r in shown), default=40)
+    right = left + PLOT
+    width = round(right + FIGURES)
 
     def place(value):
         power = min(max(math.log2(value), low), high)
-        return LABEL + PLOT * (power - low) / (high - low)
+        return left + PLOT * (power - low) / (high - low)
 
     rows, y = [], TOP
     for section, title in TITLES.items():
@@ -68,8 +71,8 @@ def svg(records, about):
         rows.append(text(16, y + 19, title, "section"))
         y += ROW + 8
         for r in found:
-            rows.append(text(LABEL - 12, y + 14.5, r["name"], anchor="end"))
-            rows += bar(r, y, place)
+            rows.append(text(left - 12, y + 14.5, r["name"], anchor="end"))
+            rows += bar(r, y, place, right)
             y += ROW
         y += 10
     height = y + 30
@@ -81,5 +84,5 @@ def svg(records, about):
     where = f"{about['cpu']}, {about['cpus']} CPUs ({about['instructions']}), {about['date']}"
     head = [text(16, 30, f"imgpipe: {summary(records)}", "title"),
             text(16, 52, where + ". To the right of the goal is better; thin lines: least and greatest of the runs.", "faint")]
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}">\n'
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
             f"<style>{STYLE}</style>\n" + "\n".join(head + grid + rows) + "\n</svg>\n")
