@@ -104,7 +104,7 @@ class Shell:
     def after_tab(self, typed):
         """The line after this was typed, and the tab key pressed."""
         self.send(typed + "\t\x14")
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while not os.path.exists(self.line) and time.monotonic() < until:
             if select.select([self.terminal], [], [], 0.01)[0]:
                 os.read(self.terminal, 65536)

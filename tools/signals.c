@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The only state outside the functions: a handler has no other way to say anything. Atomic, because the handler runs on any
  * thread, and all threads read it. */
@@ -29,6 +30,14 @@ static void on_signal(int number) {
     atomic_fetch_sub(&tries_left, 1);
     caught = number;
     count++;
+    alarm(1);
+}
+
+/* What the handler has set may be looked at just before a system call that waits for somebody else begins, and then the signal has
+ * come too early to end it. So the call is interrupted again, every second, until the program has ended. */
+static void on_alarm(int number) {
+    (void)number;
+    alarm(1);
 }
 
 /* Has only to be there: it is what ends a system call. */
@@ -48,6 +57,8 @@ void signals_handle(int tries) {
     signals_take(SIGINT, &action);
     signals_take(SIGTERM, &action);
     signals_take(SIGHUP, &action);
+    action.sa_handler = on_alarm;
+    sigaction(SIGALRM, &action, NULL);
     action.sa_handler = on_wake;
     sigaction(SIGUSR1, &action, NULL);
     /* A closed pipe is an error of write(), so that the temporary files are removed. */

@@ -8,30 +8,18 @@ import signal
 import subprocess
 import time
 
-from harness import PROGRAM, check, environment, expect, is_png, left, png, read, run, write
+from harness import (PROGRAM, check, environment, expect, finish, is_png, left, png, read, run, start, wait_for_handler,
+                     write)
 
 
-def catches(process):
-    """Whether the process has come as far as to catch SIGINT."""
-    with open(f"/proc/{process.pid}/status", encoding="utf-8") as status:
-        return int(re.search(r"SigCgt:\s*(\w+)", status.read())[1], 16) >> (signal.SIGINT - 1) & 1
-
-
-def stopped(args, stdin=subprocess.DEVNULL):
-    """Starts a run that would never end, stops it, and returns its status and what it said."""
-    process = subprocess.Popen([PROGRAM, *args], stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment())
-    for _ in range(100):
-        time.sleep(0.1)
-        if catches(process):
-            break
-    time.sleep(0.3)
+def stopped(args, wait=0.3, stdin=subprocess.DEVNULL):
+    """Starts a run that would never end, stops it some time after it can be, and returns its status and what it said."""
+    process = start(*args, stdin=stdin)
+    wait_for_handler(process)
+    time.sleep(wait)
     process.send_signal(signal.SIGINT)
-    try:
-        err = process.communicate(timeout=10)[1]
-    except subprocess.TimeoutExpired:
-        process.kill()
-        err = process.communicate()[1]
-    return process.returncode, err.decode()
+    err = finish(process)
+    return process.returncode, err
 
 
 def test_signals_end_every_wait():
@@ -48,9 +36,10 @@ def test_signals_end_every_wait():
     for args in (("fifo", "-f", "gray", "out.png"), ("in.png", "-f", "@fifo", "-o", "out.png"),
                  ("in.png", "-f", "conv=@fifo", "-o", "out.png"), ("in.png", "-f", "gray", "-o", "fifo", "--format", "png"),
                  ("in.png", "-f", "hist=data=fifo.csv", "-o", "out.png"), ("in.png", "-f", "hist=data=full.csv", "-o", "out.png")):
-        status, err = stopped(args)
-        check(status == 130, "after SIGINT the status is", status, "of", args, err)
-        left("in.png", "fifo", "fifo.csv", "full.csv")
+        for wait in (0, 0, 0.3):  # before it begins to wait, and then
+            status, err = stopped(args, wait)
+            check(status == 130, "after SIGINT the status is", status, "of", args, err)
+            left("in.png", "fifo", "fifo.csv", "full.csv")
     os.close(reader)
     os.close(plug)
 
@@ -103,7 +92,6 @@ def test_names_like_temporary_files():
     check(read(".imgpipe-in.png") == read("in.png"), "an input was removed as if it were a temporary file")
     check(read(".imgpipe-out.png") == read("out.png"), "an output")
     write(".imgpipe-0123456789abcdef", b"left by a run that was killed")
-    time.sleep(0.1)
     expect(0, "in.png", "-f", "gray", "out.png")
     left("in.png", "out.png", ".imgpipe-in.png", ".imgpipe-out.png")
 

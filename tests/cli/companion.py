@@ -5,9 +5,8 @@ import re
 import resource
 import signal
 import subprocess
-import time
 
-from harness import PROGRAM, Tally, check, environment, expect, left, png, read, run, write
+from harness import LONGEST, PROGRAM, Tally, check, environment, expect, left, png, read, run, write
 
 
 class Companion:
@@ -32,7 +31,7 @@ class Companion:
     def end(self, status=0):
         self.process.stdin.close()
         rest, err = self.process.stdout.read(), self.process.stderr.read().decode()
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=LONGEST)
         check(self.process.returncode == status, "the status is", self.process.returncode, "instead of", status, err)
         check(rest == b"", "answers that nobody asked for:", rest)
         return err
@@ -168,19 +167,14 @@ def test_companion_ends():
     os.mkfifo("slow.png")
     companion = Companion()
     companion.say({"in": "slow.png", "out": "o2.png"})
-    pipe = None
-    for _ in range(500):
-        try:
-            pipe = pipe or os.open("slow.png", os.O_WRONLY | os.O_NONBLOCK)  # succeeds once it is being read
-        except OSError:
-            time.sleep(0.02)
+    pipe = os.open("slow.png", os.O_WRONLY)  # waits for its reader
     companion.process.send_signal(signal.SIGTERM)
     check("stopped" in (companion.hear().get("error") or ""), "a silent pipe is waited for")
     companion.end(143)
     os.close(pipe)
     companion = Companion()
     companion.process.stdout.close()
-    companion.process.wait(timeout=20)
+    companion.process.wait(timeout=LONGEST)
     check(companion.process.returncode == 4 and companion.process.stderr.read() == b"", "nobody reads the answers, and it goes on")
     with open("/dev/full", "wb") as full:
         result = run("--batch", "-", data=b'{"in":"in.png","out":"o.png"}\n', stdout=full)

@@ -9,7 +9,8 @@ import stat
 import subprocess
 import time
 
-from harness import PROGRAM, check, environment, expect, is_png, left, on_terminal, png, read, run, write
+from harness import (PROGRAM, check, environment, expect, finish, is_png, left, on_terminal, png, read, run, start,
+                     wait_for_handler, write)
 
 
 def test_where_out_is():
@@ -208,7 +209,7 @@ def test_named_pipes():
     process = subprocess.Popen([PROGRAM, "in.png", "-f", "gray", "fifo", "--format", "png"], env=environment(),
                                stderr=subprocess.PIPE)
     data = read("fifo")
-    process.communicate(timeout=60)
+    finish(process)
     check(process.returncode == 0 and is_png(data), "writing into a named pipe:", process.returncode)
     check(stat.S_ISFIFO(os.stat("fifo").st_mode), "the pipe was replaced")
 
@@ -254,45 +255,37 @@ def test_device():
     left("in.png")
 
 
-def interrupted(number, args, feed):
+def interrupted(number, args, feed, wait):
     """Starts a run that waits for the rest of its standard input, sends the signal, and returns its status."""
-    process = subprocess.Popen([PROGRAM, *args], stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
-    process.stdin.write(feed)
-    process.stdin.flush()
-    time.sleep(0.4)
+    reader, writer = os.pipe()
+    process = start(*args, stdin=reader)
+    os.close(reader)
+    os.write(writer, feed)
+    wait_for_handler(process)
+    time.sleep(wait)
     process.send_signal(number)
-    try:
-        process.wait(timeout=5)
-    except subprocess.TimeoutExpired:
-        check(False, "it does not end after the signal")
-        process.send_signal(number)
-        process.wait(timeout=5)
-    err = process.stderr.read().decode()
-    process.stdin.close()
-    process.stderr.close()
+    err = finish(process)
+    os.close(writer)
     return process.returncode, err
 
 
 def test_signals():
     data = png(400, 400)
-    for feed in (b"", data[:len(data) // 2]):
+    for feed, wait in ((b"", 0), (b"", 0.2), (data[:len(data) // 2], 0.2)):
         for number, want in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
-            status, err = interrupted(number, ["-", "-f", "gray", "out.png"], feed)
+            status, err = interrupted(number, ["-", "-f", "gray", "out.png"], feed, wait)
             check(status == want, f"after {number!r} with {len(feed)} bytes read the status is {status}, not {want}: {err!r}")
             left("in.png")
 
 
 def test_second_signal():
-    process = subprocess.Popen([PROGRAM, "-", "-f", "gray", "out.png"], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=environment())
-    time.sleep(0.3)
+    reader, writer = os.pipe()
+    process = start("-", "-f", "gray", "out.png", stdin=reader)
+    os.close(reader)
+    wait_for_handler(process)
     for _ in range(20):
         process.send_signal(signal.SIGTERM)
         time.sleep(0.02)
-    try:
-        process.wait(timeout=5)
-    except subprocess.TimeoutExpired:
-        check(False, "many signals do not end it")
-        process.kill()
+    finish(process)
+    os.close(writer)
     check(process.returncode in (-signal.SIGTERM, 143), "status", process.returncode)
-    process.communicate()

@@ -6,6 +6,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 import zlib
 
 # A signal that this script was started with as ignored would be ignored by the program as well.
@@ -14,6 +15,9 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 PROGRAM = os.path.abspath(sys.argv[1])
+
+# Seconds that nothing takes, however busy the machine: only what would wait for ever is ended by it.
+LONGEST = 240
 
 
 class Tally:
@@ -64,7 +68,7 @@ class Result:
 
 def run(*args, stdin=subprocess.DEVNULL, data=None, stdout=subprocess.PIPE, **env):
     how = {"input": data} if data is not None else {"stdin": stdin}
-    process = subprocess.run([PROGRAM, *args], stdout=stdout, stderr=subprocess.PIPE, env=environment(**env), timeout=120, **how)
+    process = subprocess.run([PROGRAM, *args], stdout=stdout, stderr=subprocess.PIPE, env=environment(**env), timeout=LONGEST, **how)
     return Result(process, args)
 
 
@@ -101,6 +105,51 @@ def left(*names):
     """Checks that the folder holds these files and no others, hidden ones included."""
     found = sorted(os.listdir("."))
     check(found == sorted(names), "in the folder:", found, "instead of", sorted(names))
+
+
+# ------------------------------------------------------------------------------- processes that are at work
+
+
+def start(*args, **how):
+    how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "env": environment(), **how}
+    return subprocess.Popen([PROGRAM, *args], **how)
+
+
+def wait_until(condition, process):
+    """Waits until the condition holds; false if the process ends before, or it never does."""
+    end = time.monotonic() + LONGEST
+    while not condition():
+        if process.poll() is not None or time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def wait_for_handler(process):
+    """Until the process has come as far as to catch signals: before, any would just end it. SIGHUP is the last of those that it takes."""
+    def catches():
+        with open(f"/proc/{process.pid}/status", encoding="ascii", errors="replace") as status:
+            return int(re.search(r"^SigCgt:\s*(\w+)", status.read(), re.M)[1], 16) >> (signal.SIGHUP - 1) & 1
+    check(wait_until(catches, process), "it never catches signals")
+
+
+def finish(process):
+    """What it writes to standard error until it ends."""
+    try:
+        return process.communicate(timeout=LONGEST)[1].decode("utf-8", "replace")
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        check(False, process.args, "does not end")
+        return ""
+
+
+def freeze(process):
+    """Stops the process where it is, until SIGCONT; false if it has ended."""
+    if process.poll() is not None:
+        return False
+    process.send_signal(signal.SIGSTOP)
+    return os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code == os.CLD_STOPPED
 
 
 def on_terminal(*args, **env):

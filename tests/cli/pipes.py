@@ -4,7 +4,7 @@ import os
 import struct
 import subprocess
 
-from harness import PROGRAM, check, environment, expect, is_png, left, png, read, run, write
+from harness import LONGEST, PROGRAM, check, environment, expect, is_png, left, png, read, run, write
 
 # The smallest files of the kinds that are read and not written.
 READ_ONLY = {
@@ -37,7 +37,7 @@ def filtered(data, *args):
     """`cat | imgpipe - … | cat`: both ends are pipes."""
     process = subprocess.Popen([PROGRAM, "-", *args, "-o", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=environment())
-    out, err = process.communicate(data, timeout=120)
+    out, err = process.communicate(data, timeout=LONGEST)
     return process.returncode, out, err.decode("utf-8", "replace")
 
 
@@ -141,6 +141,6 @@ def test_closed_pipe():
                                env=environment(), executable="/bin/bash")
     process.stdout.read(10)
     process.stdout.close()
-    process.wait(timeout=120)
+    process.wait(timeout=LONGEST)
     check(read("status").strip() == b"4" and not read("err"), "a closed pipe:", read("status"), read("err"))
     check(is_png(filtered(read("in.png"), "--format", "png")[1]), "PNG through pipes")

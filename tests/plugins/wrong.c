@@ -90,7 +90,8 @@ static void rows_of(const imgpipe_stage *stage, const imgpipe_rows *rows) {
 #elif defined(WRITES_STATE)
         memset(rows->state, 1, (size_t)n + 1);
 #elif defined(HANGS)
-        for (volatile int stay = 1; stay;) pause(); /* as a loop without an end, but for the load */
+        /* As a loop without an end, but for the load. The test waits for the line. */
+        for (volatile int stay = write(2, "hangs\n", 6) == 6; stay;) pause();
 #elif defined(CRASHES)
         more = *(const volatile uint8_t *)(uintptr_t)rows->first;
 #endif
