@@ -1,0 +1,363 @@
+/* The fast way of inflating a PNG's image data against zlib: what zlib takes must not be doubted, for after a doubt the file is
+ * read again, and nobody sees it; what zlib refuses must be. The streams are compressed, written by hand and damaged. Arguments, if
+ * any: the seed, and the one case to run. */
+#include "deflate_wrong.h"
+#include "png_inflate_run.h"
+
+/* Sanitizers make it many times slower. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SHARE 10
+#else
+#define SHARE 1
+#endif
+
+static long checks, failures, sound, unsound, cases, only = -1;
+static uint64_t first_seed = 1;
+
+/* Whether the next case is to be run; its seed. */
+static bool next_case(uint64_t *seed) {
+    *seed = (first_seed * 1000003 + (uint64_t)cases) * 0x9e3779b97f4a7c15u;
+    return cases++ == only || only < 0;
+}
+
+static void report(const char *fault, const char *name, const char *how, int isa) {
+    checks++;
+    if (!fault || failures++ >= 20) return;
+    printf("FAILED: %s: case %ld of seed %" PRIu64 ", %s, %s, %s\n", fault, cases - 1, first_seed, name,
+           isa < 0 ? "zlib" : kernel_isa_names[isa], how);
+}
+
+/* `isa` -1: every instruction set. At times zlib's way too, which the test itself must agree with. `raw`: what the stream stands
+ * for, where that is known. */
+static bool try_stream(const char *name, const struct bytes *packed, size_t wanted, const struct bytes *raw, int isa,
+                       uint64_t *seed) {
+    struct trial t;
+    char how[300];
+    trial_begin(&t, packed->at, packed->size, wanted);
+    t.unusual = strstr(name, "unusual");
+    *(t.sound ? &sound : &unsound) += 1;
+    if (raw && (!t.sound || raw->size != wanted || memcmp(raw->at, t.bytes, wanted) != 0))
+        report("zlib does not agree with the writer", name, "", -1);
+    for (int i = isa < 0 ? 0 : isa; i <= (isa < 0 ? kernel_isa_best() : isa); i++)
+        report(trial_run(&t, *seed = *seed * 3 + 1, false, true, i, how), name, how, i);
+    if (up_to(seed, 7) == 0) report(trial_run(&t, *seed, false, false, 0, how), name, how, -1);
+    if (up_to(seed, 7) == 0) report(trial_run(&t, *seed, true, true, kernel_isa_best(), how), name, how, kernel_isa_best());
+    trial_end(&t);
+    return t.sound;
+}
+
+static int any_isa(uint64_t *seed) {
+    return (int)up_to(seed, (uint32_t)kernel_isa_best());
+}
+
+/* -------------------------------------------------------------------------------------------------- compressed streams */
+
+static unsigned char content_byte(uint64_t *seed, int kind, const unsigned char *all, size_t i, size_t distance) {
+    if (kind == 0) return (unsigned char)png_random(seed);
+    if (kind == 1) return i ? all[0] : (unsigned char)png_random(seed);
+    if (kind == 2) return (unsigned char)(i / 50 + up_to(seed, 3));
+    if (kind == 3) return i >= distance ? all[i - distance] : (unsigned char)png_random(seed);
+    if (kind == 4) return (unsigned char)(up_to(seed, 3) ? up_to(seed, 3) : up_to(seed, 40));
+    return 0;
+}
+
+/* Random, constant, smooth, repeated, few values, zeros, or a mixture of these. */
+static struct bytes make_content(uint64_t *seed, size_t size, char *name) {
+    static const size_t far[4] = {32768, 32767, 32506, 258};
+    struct bytes b = {0};
+    int kind = (int)up_to(seed, 6);
+    size_t distance = up_to(seed, 4) ? 1 + up_to(seed, 39) : far[up_to(seed, 3)];
+    bytes_grow(&b, size);
+    sprintf(name, "content %d of %zu bytes, distance %zu", kind, size, distance);
+    for (size_t i = 0, until = 0, part = 0; i < size; i++) {
+        if (kind == 6 && i >= until) until = i + 1 + up_to(seed, 3000), part = up_to(seed, 5);
+        b.at[i] = content_byte(seed, kind == 6 ? (int)part : kind, b.at, i, distance);
+    }
+    return b;
+}
+
+/* With flushes at random places. */
+static struct bytes compress_content(uint64_t *seed, const struct bytes *content, char *name) {
+    static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED};
+    static const int flushes[] = {Z_NO_FLUSH, Z_PARTIAL_FLUSH, Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_BLOCK};
+    int window = up_to(seed, 9) ? 15 : 9 + (int)up_to(seed, 5), level = (int)up_to(seed, 9), memory = 1 + (int)up_to(seed, 8);
+    int strategy = strategies[up_to(seed, 1) ? 0 : up_to(seed, 4)];
+    size_t most = up_to(seed, 1) ? content->size : 1 + up_to(seed, (uint32_t)content->size / 2);
+    struct bytes packed = {0};
+    z_stream z = {0};
+    if (deflateInit2(&z, level, Z_DEFLATED, window, memory, strategy) != Z_OK) abort();
+    if (content->size / most > 400) most = content->size / 400;
+    sprintf(name + strlen(name), ", level %d, window %d, memory %d, strategy %d", level, window, memory, strategy);
+    for (size_t at = 0, part; at < content->size; at += part) {
+        part = 1 + up_to(seed, (uint32_t)most - 1);
+        if (part > content->size - at) part = content->size - at;
+        z.next_in = content->at + at;
+        z.avail_in = (uInt)part;
+        int flush = at + part == content->size ? Z_FINISH : flushes[up_to(seed, 4)], times = (int)up_to(seed, 2);
+        do {
+            z.avail_out = (uInt)(2 * part + 20000);
+            z.next_out = bytes_grow(&packed, z.avail_out);
+            if (deflate(&z, flush) == Z_STREAM_ERROR) abort();
+            packed.size -= z.avail_out;
+        } while (z.avail_out == 0 || (flush != Z_FINISH && times-- > 0));
+    }
+    deflateEnd(&z);
+    return packed;
+}
+
+static void test_compressed(int count, uint32_t most) {
+    for (int i = 0; i < count; i++) {
+        uint64_t seed;
+        char name[300];
+        if (!next_case(&seed)) continue;
+        struct bytes content = make_content(&seed, up_to(&seed, 4) ? 1 + up_to(&seed, most - 1) : 1 + up_to(&seed, 40), name);
+        struct bytes packed = compress_content(&seed, &content, name);
+        try_stream(name, &packed, content.size, &content, -1, &seed);
+        free(content.at);
+        free(packed.at);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- written streams */
+
+static void writer_free(struct writer *w) {
+    free(w->packed.at);
+    free(w->raw.at);
+}
+
+static void try_written(const char *name, struct writer *w, uint64_t *seed) {
+    try_stream(name, &w->packed, w->raw.size, &w->raw, -1, seed);
+    writer_free(w);
+}
+
+static void test_written(const char *name, int count, int blocks, int tokens, size_t most) {
+    for (int i = 0; i < count; i++) {
+        uint64_t seed;
+        struct writer w;
+        if (!next_case(&seed)) continue;
+        put_stream(&w, png_random(&seed), 1 + (int)up_to(&seed, (uint32_t)blocks - 1), tokens, most);
+        try_written(name, &w, &seed);
+    }
+}
+
+/* A code for every symbol, so that every length and distance can be written. */
+static void put_full_block(struct writer *w, struct code *lengths, struct code *distances) {
+    uint16_t symbols[286];
+    for (int i = 0; i < 286; i++) symbols[i] = (uint16_t)i;
+    if (up_to(&w->seed, 2) == 0) {
+        code_fixed(lengths, distances);
+        put_bits(w, 1 | 1 << 1, 3);
+        return;
+    }
+    code_make(lengths, &w->seed, symbols, 286, 15, (enum shape)up_to(&w->seed, SHAPES - 1));
+    code_make(distances, &w->seed, symbols, 30, 15, (enum shape)up_to(&w->seed, SHAPES - 1));
+    put_dynamic(w, true, lengths, distances);
+}
+
+/* Every distance below 64 with every length, and every distance that there is. */
+static void test_distances(bool near, int count) {
+    for (int n = 0; n < count; n++) {
+        uint64_t seed;
+        struct writer w;
+        struct code lengths, distances;
+        if (!next_case(&seed)) continue;
+        put_begin(&w, png_random(&seed));
+        if (!near) put_stored(&w, false, 32767);
+        put_full_block(&w, &lengths, &distances);
+        for (uint32_t d = 1; d <= (near ? 64 : 32768); d += near ? 1 : 1 + up_to(&w.seed, 2 * SHARE - 2)) {
+            put_literal(&w, &lengths, (int)up_to(&w.seed, 255));
+            for (uint32_t l = 3; near && l <= 258; l += 1 + up_to(&w.seed, 2 * SHARE - 2)) {
+                put_copy(&w, &lengths, &distances, length_symbol(&w.seed, l), l, d);
+                if (l % 4 == 0) put_literal(&w, &lengths, (int)up_to(&w.seed, 255));
+            }
+            uint32_t l = 3 + up_to(&w.seed, up_to(&w.seed, 30) ? 8 : 255);
+            if (!near) put_copy(&w, &lengths, &distances, length_symbol(&w.seed, l), l, d);
+        }
+        put_symbol(&w, &lengths, END_OF_BLOCK);
+        put_end(&w);
+        try_written(near ? "near distances" : "all distances", &w, &seed);
+    }
+}
+
+/* zlib takes a code of nothing but the end of the block, which is of one bit. */
+static void test_lone_end(void) {
+    uint64_t seed;
+    struct writer w;
+    struct code lengths, distances;
+    uint16_t end = END_OF_BLOCK;
+    if (!next_case(&seed)) return;
+    put_begin(&w, png_random(&seed));
+    put_stored(&w, false, 5);
+    code_make(&lengths, &seed, &end, 1, 15, FLAT);
+    code_make(&distances, &seed, &end, 0, 15, FLAT);
+    put_dynamic(&w, true, &lengths, &distances);
+    put_symbol(&w, &lengths, END_OF_BLOCK);
+    put_end(&w);
+    try_written("a lone end of the block (unusual)", &w, &seed);
+}
+
+/* ----------------------------------------------------------------------------------------------------- damaged streams */
+
+static struct bytes make_source(uint64_t *seed, size_t *wanted) {
+    struct bytes packed;
+    if (up_to(seed, 1)) {
+        struct writer w;
+        put_stream(&w, png_random(seed), 1 + (int)up_to(seed, 5), up_to(seed, 1) ? 30 : 1000, 20000);
+        *wanted = w.raw.size;
+        packed = w.packed;
+        free(w.raw.at);
+    } else {
+        char name[300];
+        struct bytes content = make_content(seed, 1 + up_to(seed, up_to(seed, 1) ? 200 : 20000), name);
+        packed = compress_content(seed, &content, name);
+        *wanted = content.size;
+        free(content.at);
+    }
+    return packed;
+}
+
+/* Flips bits, changes bytes, takes some out, doubles some. */
+static void damage(uint64_t *seed, struct bytes *b) {
+    for (uint32_t times = 1 + up_to(seed, 7) / 5; times > 0 && b->size > 2; times--) {
+        uint32_t at =
+            up_to(seed, 2) ? 2 + up_to(seed, (uint32_t)b->size - 3) : 2 + up_to(seed, b->size < 60 ? (uint32_t)b->size - 3 : 57);
+        uint32_t kind = up_to(seed, 7), part = up_to(seed, 7);
+        if (kind < 5) {
+            b->at[at] ^= (unsigned char)(1u << up_to(seed, 7));
+        } else if (kind == 5) {
+            b->at[at] = (unsigned char)(up_to(seed, 1) ? png_random(seed) : up_to(seed, 1) * 255);
+        } else if (part > 0 && at + part <= b->size) {
+            memmove(b->at + at, b->at + at + part, b->size - at - part);
+            b->size -= part;
+        }
+    }
+}
+
+static void test_damaged(int sources, int times) {
+    for (int i = 0; i < sources; i++) {
+        uint64_t seed;
+        size_t wanted;
+        if (!next_case(&seed)) continue;
+        struct bytes whole = make_source(&seed, &wanted);
+        for (int k = 0; k < times; k++) {
+            struct bytes b = {0};
+            char name[60];
+            bytes_add(&b, whole.at, whole.size);
+            damage(&seed, &b);
+            sprintf(name, "damage %d", k);
+            try_stream(name, &b, wanted, NULL, any_isa(&seed), &seed);
+            free(b.at);
+        }
+        free(whole.at);
+    }
+}
+
+/* What must be refused: zlib is asked too. */
+static void refuse(const char *name, const struct bytes *packed, size_t wanted, uint64_t *seed) {
+    if (try_stream(name, packed, wanted, NULL, any_isa(seed), seed)) report("zlib takes it", name, "", -1);
+}
+
+/* Cut, with bytes behind it, with rows of more or fewer bytes. */
+static void test_ends(int sources) {
+    for (int i = 0; i < sources; i++) {
+        uint64_t seed;
+        size_t wanted;
+        if (!next_case(&seed)) continue;
+        struct bytes b = make_source(&seed, &wanted);
+        const size_t whole = b.size;
+        for (b.size = whole > 40 ? whole - 40 : 3; b.size < whole; b.size++) refuse("cut near the end", &b, wanted, &seed);
+        for (int k = 0; k < 10; k++) {
+            b.size = 3 + up_to(&seed, (uint32_t)whole - 4);
+            refuse("cut", &b, wanted, &seed);
+        }
+        b.size = whole;
+        for (size_t k = 0; k < 8; k++) {
+            refuse("too few bytes", &b, wanted + (k < 4 ? 1 + k : 1 + up_to(&seed, 70000)), &seed);
+            if (wanted > k + 1)
+                refuse("too many bytes", &b, k < 4 ? wanted - 1 - k : 1 + up_to(&seed, (uint32_t)wanted - 2), &seed);
+        }
+        for (int k = 0; k < 6; k++) {
+            static const size_t behind[6] = {1, 2, 4, 8, 300, 9000};
+            bool zeros = up_to(&seed, 1);
+            for (size_t n = 0; n < behind[k]; n++) *bytes_grow(&b, 1) = (unsigned char)(zeros ? 0 : png_random(&seed));
+            refuse("bytes behind it", &b, wanted, &seed);
+            b.size = whole;
+        }
+        for (size_t k = 1; k <= 4; k++) {
+            const unsigned char was = b.at[whole - k];
+            b.at[whole - k] ^= (unsigned char)(1u << up_to(&seed, 7));
+            refuse("wrong sum", &b, wanted, &seed);
+            b.at[whole - k] = was;
+        }
+        b.at[up_to(&seed, 1)] ^= (unsigned char)(1u << up_to(&seed, 7));
+        refuse("wrong header", &b, wanted, &seed);
+        free(b.at);
+    }
+}
+
+/* A distance of one byte too many, behind each of the first bytes; the sum is that of zeros in front of them. */
+static void test_too_far(int count) {
+    for (int i = 0; i < count; i++) {
+        uint64_t seed;
+        struct writer w;
+        struct code lengths, distances;
+        if (!next_case(&seed)) continue;
+        put_begin(&w, png_random(&seed));
+        uint32_t history = i < 300 ? (uint32_t)i : up_to(&seed, 32767),
+                 too_many = up_to(&seed, 3) ? 1 : 1 + up_to(&seed, 32767 - history);
+        if (history > 300) put_stored(&w, false, history - 300), history = 300;
+        put_full_block(&w, &lengths, &distances);
+        while (history--) put_literal(&w, &lengths, (int)up_to(&seed, 255));
+        uint32_t l = 3 + up_to(&seed, up_to(&seed, 1) ? 255 : 5), d = (uint32_t)w.raw.size + too_many;
+        put_copy(&w, &lengths, &distances, length_symbol(&seed, l), l, d);
+        for (uint32_t more = up_to(&seed, 1) * up_to(&seed, 400); more > 0; more--)
+            put_literal(&w, &lengths, (int)up_to(&seed, 255));
+        put_symbol(&w, &lengths, END_OF_BLOCK);
+        put_end(&w);
+        refuse("a distance too far", &w.packed, w.raw.size, &seed);
+        writer_free(&w);
+    }
+}
+
+static void test_wrong(int count) {
+    static const char *const codes[7] = {"wrong code of literals",  "wrong code of distances", "wrong code of lengths",
+                                         "a length repeated first", "too many lengths",        "287 or 288 lengths",
+                                         "31 or 32 distances"};
+    for (int i = 0; i < count; i++) {
+        uint64_t seed;
+        struct writer w;
+        if (!next_case(&seed)) continue;
+        put_begin(&w, png_random(&seed));
+        for (uint32_t n = up_to(&seed, 2); n > 0; n--) put_block(&w, false, 30, 1000);
+        if (w.raw.size == 0) put_stored(&w, false, 1);
+        const int kind = i % 15;
+        size_t before = w.raw.size;
+        kind < 7 ? put_wrong_codes(&w, kind) : put_wrong_token(&w, kind - 7);
+        put_end(&w);
+        /* It may also stand behind the last row. */
+        refuse(kind < 7 ? codes[kind] : "a wrong token or block", &w.packed, up_to(&seed, 1) ? before : w.raw.size, &seed);
+        writer_free(&w);
+    }
+}
+
+int main(int count, char **arguments) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (count > 1) first_seed = strtoull(arguments[1], NULL, 10);
+    if (count > 2) only = strtol(arguments[2], NULL, 10);
+    test_compressed(400 / SHARE, 4000);
+    test_compressed(20 / SHARE, 300000);
+    test_compressed(2, 2000000);
+    test_written("a few blocks", 500 / SHARE, 5, 400, 50000);
+    test_written("long blocks", 60 / SHARE, 4, 20000, 200000);
+    test_written("tiny blocks", 20 / SHARE, 1500, 4, 50000);
+    test_written("huge blocks", 2, 6, 150000, 1500000);
+    test_distances(true, 1);
+    test_distances(false, 1);
+    test_lone_end();
+    test_damaged(60 / SHARE, 60);
+    test_ends(20 / SHARE);
+    test_too_far(600 / SHARE);
+    test_wrong(600 / SHARE);
+    printf("%ld checks, %ld failed; %ld sound streams, %ld unsound\n", checks, failures, sound, unsound);
+    return failures || (only < 0 && (!sound || !unsound));
+}
