@@ -53,11 +53,12 @@ void png_sound_free(struct png_sound *s) {
     free(s);
 }
 
-/* Has at least `wanted` bytes from `at` on, if there are as many. What stops the stream may stand behind the image data, and is seen when
- * nothing comes any more; zeros follow then, so that the decoder need not look at each byte whether it is there. */
-static void refill(struct png_sound *s, size_t wanted) {
+/* Has at least `wanted` bytes from `at` on, if there are as many. Behind the last ones come zeros, so that the decoder need not look at
+ * each byte whether it is there. False: no other chunk follows the data, as in a sound file. Which of the last rows of a file that is cut
+ * can be had is up to libpng, and must be before any of them is made. */
+static bool refill(struct png_sound *s, size_t wanted) {
     size_t from = s->at / 8, part = 1;
-    if (s->dry || s->end >= from + wanted) return;
+    if (s->dry || s->end >= from + wanted) return true;
     if (from > s->end) from = s->end;
     memmove(s->in, s->in + from, s->end - from);
     s->end -= from;
@@ -68,18 +69,18 @@ static void refill(struct png_sound *s, size_t wanted) {
     }
     s->dry = part == 0;
     memset(s->in + s->end, 0, DEFLATE_AHEAD + DEFLATE_IN_SLACK);
+    return !s->dry || s->stream->next;
 }
 
 static bool begin_block(struct png_sound *s) {
-    refill(s, DEFLATE_HEADER_MOST);
-    if (s->block.last || !deflate_header_read(s->in, s->end, &s->at, &s->block)) return false;
+    if (!refill(s, DEFLATE_HEADER_MOST) || s->block.last || !deflate_header_read(s->in, s->end, &s->at, &s->block)) return false;
     if (!s->block.stored) s->kernels->make(&s->tables, s->block.lengths, s->block.distances);
     s->open = true;
     return true;
 }
 
 static bool copy_stored(struct png_sound *s, unsigned char **to, const unsigned char *stop) {
-    refill(s, 1);
+    if (!refill(s, 1)) return false;
     const size_t from = s->at / 8;
     size_t n = s->end - from;
     if (n > s->block.size) n = s->block.size;
@@ -94,7 +95,7 @@ static bool copy_stored(struct png_sound *s, unsigned char **to, const unsigned 
 }
 
 static bool decode(struct png_sound *s, unsigned char **to, unsigned char *stop, const unsigned char *oldest) {
-    refill(s, 2 * DEFLATE_IN_SLACK);
+    if (!refill(s, 2 * DEFLATE_IN_SLACK)) return false;
     struct deflate_span span = {.in = s->in, .at = s->at, .out = *to, .stop = stop, .oldest = oldest};
     /* Where more is to come, the zeros are not looked at. */
     span.last = s->dry ? s->end + DEFLATE_AHEAD : s->end - DEFLATE_IN_SLACK;
@@ -166,11 +167,10 @@ bool png_sound_end(struct png_sound *s) {
         if (to > begin) return false;
     }
     s->at = (s->at + 7) / 8 * 8;
-    refill(s, 4 + 1);
+    if (!refill(s, 4 + 1)) return false;
     const unsigned char *sum = s->in + s->at / 8;
     if (s->end != s->at / 8 + 4) return false;
     if (((uint32_t)sum[0] << 24 | (uint32_t)sum[1] << 16 | (uint32_t)sum[2] << 8 | sum[3]) != s->adler) return false;
-    if (!s->stream->next) return s->stream->left == 0 && png_stream_close(s->stream);
-    s->stream->trouble = NULL;
+    s->stream->trouble = NULL; /* that nothing more comes */
     return true;
 }
