@@ -333,10 +333,15 @@ static inline void put_begin(struct writer *w, uint64_t seed) {
     put_bits(w, 0x78 | (uint32_t)level[up_to(&w->seed, 3)] << 8, 16);
 }
 
-static inline void put_end(struct writer *w) {
-    uint32_t adler = (uint32_t)adler32(1, w->raw.at, (uInt)w->raw.size);
+/* With the sum of the first `size` bytes. */
+static inline void put_sum(struct writer *w, size_t size) {
+    uint32_t adler = (uint32_t)adler32(1, w->raw.at, (uInt)size);
     put_align(w);
     for (int i = 0; i < 4; i++) put_bits(w, adler >> (24 - 8 * i) & 0xff, 8);
+}
+
+static inline void put_end(struct writer *w) {
+    put_sum(w, w->raw.size);
 }
 
 static inline void put_block(struct writer *w, bool final, int tokens, size_t most) {

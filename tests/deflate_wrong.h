@@ -3,7 +3,7 @@
 #define DEFLATE_WRONG_H
 #include "deflate_writer.h"
 
-/* One length less or more; or a symbol more, or one less, whose code would be the last one, so that the others stay what they are. */
+/* One length less or more; or one symbol more or less, whose code is the last one, so that the others stay what they are. */
 static inline void make_wrong(uint8_t *bits, int count, uint64_t *seed, int longest) {
     const uint32_t kind = up_to(seed, 3);
     int last = 0, most = 0;

@@ -1,6 +1,7 @@
 /* The fast way of inflating a PNG's image data against zlib: what zlib takes must not be doubted, for after a doubt the file is
  * read again, and nobody sees it; what zlib refuses must be. The streams are compressed, written by hand and damaged. Arguments, if
  * any: the seed, and the one case to run. */
+#include "deflate_content.h"
 #include "deflate_wrong.h"
 #include "png_inflate_run.h"
 
@@ -52,59 +53,6 @@ static int any_isa(uint64_t *seed) {
 
 /* -------------------------------------------------------------------------------------------------- compressed streams */
 
-static unsigned char content_byte(uint64_t *seed, int kind, const unsigned char *all, size_t i, size_t distance) {
-    if (kind == 0) return (unsigned char)png_random(seed);
-    if (kind == 1) return i ? all[0] : (unsigned char)png_random(seed);
-    if (kind == 2) return (unsigned char)(i / 50 + up_to(seed, 3));
-    if (kind == 3) return i >= distance ? all[i - distance] : (unsigned char)png_random(seed);
-    if (kind == 4) return (unsigned char)(up_to(seed, 3) ? up_to(seed, 3) : up_to(seed, 40));
-    return 0;
-}
-
-/* Random, constant, smooth, repeated, few values, zeros, or a mixture of these. */
-static struct bytes make_content(uint64_t *seed, size_t size, char *name) {
-    static const size_t far[4] = {32768, 32767, 32506, 258};
-    struct bytes b = {0};
-    int kind = (int)up_to(seed, 6);
-    size_t distance = up_to(seed, 4) ? 1 + up_to(seed, 39) : far[up_to(seed, 3)];
-    bytes_grow(&b, size);
-    sprintf(name, "content %d of %zu bytes, distance %zu", kind, size, distance);
-    for (size_t i = 0, until = 0, part = 0; i < size; i++) {
-        if (kind == 6 && i >= until) until = i + 1 + up_to(seed, 3000), part = up_to(seed, 5);
-        b.at[i] = content_byte(seed, kind == 6 ? (int)part : kind, b.at, i, distance);
-    }
-    return b;
-}
-
-/* With flushes at random places. */
-static struct bytes compress_content(uint64_t *seed, const struct bytes *content, char *name) {
-    static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED};
-    static const int flushes[] = {Z_NO_FLUSH, Z_PARTIAL_FLUSH, Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_BLOCK};
-    int window = up_to(seed, 9) ? 15 : 9 + (int)up_to(seed, 5), level = (int)up_to(seed, 9), memory = 1 + (int)up_to(seed, 8);
-    int strategy = strategies[up_to(seed, 1) ? 0 : up_to(seed, 4)];
-    size_t most = up_to(seed, 1) ? content->size : 1 + up_to(seed, (uint32_t)content->size / 2);
-    struct bytes packed = {0};
-    z_stream z = {0};
-    if (deflateInit2(&z, level, Z_DEFLATED, window, memory, strategy) != Z_OK) abort();
-    if (content->size / most > 400) most = content->size / 400;
-    sprintf(name + strlen(name), ", level %d, window %d, memory %d, strategy %d", level, window, memory, strategy);
-    for (size_t at = 0, part; at < content->size; at += part) {
-        part = 1 + up_to(seed, (uint32_t)most - 1);
-        if (part > content->size - at) part = content->size - at;
-        z.next_in = content->at + at;
-        z.avail_in = (uInt)part;
-        int flush = at + part == content->size ? Z_FINISH : flushes[up_to(seed, 4)], times = (int)up_to(seed, 2);
-        do {
-            z.avail_out = (uInt)(2 * part + 20000);
-            z.next_out = bytes_grow(&packed, z.avail_out);
-            if (deflate(&z, flush) == Z_STREAM_ERROR) abort();
-            packed.size -= z.avail_out;
-        } while (z.avail_out == 0 || (flush != Z_FINISH && times-- > 0));
-    }
-    deflateEnd(&z);
-    return packed;
-}
-
 static void test_compressed(int count, uint32_t most) {
     for (int i = 0; i < count; i++) {
         uint64_t seed;
@@ -154,29 +102,30 @@ static void put_full_block(struct writer *w, struct code *lengths, struct code *
     put_dynamic(w, true, lengths, distances);
 }
 
-/* Every distance below 64 with every length, and every distance that there is. */
-static void test_distances(bool near, int count) {
-    for (int n = 0; n < count; n++) {
-        uint64_t seed;
-        struct writer w;
-        struct code lengths, distances;
-        if (!next_case(&seed)) continue;
-        put_begin(&w, png_random(&seed));
-        if (!near) put_stored(&w, false, 32767);
-        put_full_block(&w, &lengths, &distances);
-        for (uint32_t d = 1; d <= (near ? 64 : 32768); d += near ? 1 : 1 + up_to(&w.seed, 2 * SHARE - 2)) {
-            put_literal(&w, &lengths, (int)up_to(&w.seed, 255));
-            for (uint32_t l = 3; near && l <= 258; l += 1 + up_to(&w.seed, 2 * SHARE - 2)) {
-                put_copy(&w, &lengths, &distances, length_symbol(&w.seed, l), l, d);
-                if (l % 4 == 0) put_literal(&w, &lengths, (int)up_to(&w.seed, 255));
-            }
-            uint32_t l = 3 + up_to(&w.seed, up_to(&w.seed, 30) ? 8 : 255);
-            if (!near) put_copy(&w, &lengths, &distances, length_symbol(&w.seed, l), l, d);
+enum distances { NEAR, ALL, FARTHEST };
+
+/* Every distance below 64 with every length; every distance that there is; the largest ones again and again. */
+static void test_distances(enum distances kind, const char *name) {
+    const uint32_t first = kind == FARTHEST ? 32768 - 20000 / SHARE : 1, last = kind == NEAR ? 64 : 32768;
+    uint64_t seed;
+    struct writer w;
+    struct code lengths, distances;
+    if (!next_case(&seed)) return;
+    put_begin(&w, png_random(&seed));
+    if (kind != NEAR) put_stored(&w, false, 32767);
+    put_full_block(&w, &lengths, &distances);
+    for (uint32_t d = first; d <= last; d += kind == NEAR ? 1 : 1 + up_to(&w.seed, 2 * SHARE - 2)) {
+        put_literal(&w, &lengths, (int)up_to(&w.seed, 255));
+        for (uint32_t l = 3; kind == NEAR && l <= 258; l += 1 + up_to(&w.seed, 2 * SHARE - 2)) {
+            put_copy(&w, &lengths, &distances, length_symbol(&w.seed, l), l, d);
+            if (l % 4 == 0) put_literal(&w, &lengths, (int)up_to(&w.seed, 255));
         }
-        put_symbol(&w, &lengths, END_OF_BLOCK);
-        put_end(&w);
-        try_written(near ? "near distances" : "all distances", &w, &seed);
+        uint32_t l = 3 + up_to(&w.seed, up_to(&w.seed, 30) ? 8 : 255), far = 32768 - up_to(&w.seed, 1);
+        if (kind != NEAR) put_copy(&w, &lengths, &distances, length_symbol(&w.seed, l), l, kind == ALL ? d : far);
     }
+    put_symbol(&w, &lengths, END_OF_BLOCK);
+    put_end(&w);
+    try_written(name, &w, &seed);
 }
 
 /* zlib takes a code of nothing but the end of the block, which is of one bit. */
@@ -295,6 +244,45 @@ static void test_ends(int sources) {
     }
 }
 
+/* Streams that end about where a buffer of 64, 128, 192 or 256 KiB does; then with bytes behind them. Through stored bytes a
+ * decoder comes to the end without a look at what follows. */
+static void test_buffers(int step) {
+    for (int i = 0; i < 4 * 25; i += step) {
+        uint64_t seed;
+        struct writer w;
+        if (!next_case(&seed)) continue;
+        put_begin(&w, png_random(&seed));
+        const size_t size = (size_t)(i / 25 + 1) * 65536 + (size_t)(i % 25) - 12;
+        while (size - 4 - w.packed.size > 65535 + 10) put_stored(&w, false, 65535 - up_to(&w.seed, 30000));
+        if (size - 4 - w.packed.size > 65535 + 5) put_stored(&w, false, 100);
+        put_stored(&w, true, (uint32_t)(size - 4 - w.packed.size - 5));
+        put_end(&w);
+        try_stream("a buffer's end", &w.packed, w.raw.size, &w.raw, any_isa(&seed), &seed);
+        for (uint32_t n = 1 + up_to(&seed, 1) * up_to(&seed, 10); n > 0; n--) *bytes_grow(&w.packed, 1) = 0;
+        refuse("bytes behind a buffer's end", &w.packed, w.raw.size, &seed);
+        writer_free(&w);
+    }
+}
+
+/* The sum is that of the bytes that are wanted, but the stream goes on. */
+static void test_sums(int count) {
+    for (int i = 0; i < count; i++) {
+        uint64_t seed;
+        struct writer w;
+        if (!next_case(&seed)) continue;
+        put_begin(&w, png_random(&seed));
+        put_block(&w, false, 100, 1000);
+        put_stored(&w, false, 5);
+        const size_t wanted = w.raw.size;
+        if (i % 2) put_block(&w, false, 3, 2000);
+        put_stored(&w, i % 3 != 0, 1 + up_to(&seed, 1) * up_to(&seed, 400));
+        if (i % 3 == 0) put_block(&w, true, 5, 2000);
+        put_sum(&w, wanted);
+        refuse("the sum of fewer bytes", &w.packed, wanted, &seed);
+        writer_free(&w);
+    }
+}
+
 /* A distance of one byte too many, behind each of the first bytes; the sum is that of zeros in front of them. */
 static void test_too_far(int count) {
     for (int i = 0; i < count; i++) {
@@ -351,11 +339,14 @@ int main(int count, char **arguments) {
     test_written("long blocks", 60 / SHARE, 4, 20000, 200000);
     test_written("tiny blocks", 20 / SHARE, 1500, 4, 50000);
     test_written("huge blocks", 2, 6, 150000, 1500000);
-    test_distances(true, 1);
-    test_distances(false, 1);
+    test_distances(NEAR, "near distances");
+    test_distances(ALL, "all distances");
+    test_distances(FARTHEST, "farthest distances");
     test_lone_end();
     test_damaged(60 / SHARE, 60);
     test_ends(20 / SHARE);
+    test_buffers(SHARE);
+    test_sums(40 / SHARE);
     test_too_far(600 / SHARE);
     test_wrong(600 / SHARE);
     printf("%ld checks, %ld failed; %ld sound streams, %ld unsound\n", checks, failures, sound, unsound);
