@@ -36,7 +36,7 @@ static inline void trial_begin(struct trial *t, const unsigned char *packed, siz
     z.avail_out = sizeof extra;
     if (result == Z_OK || result == Z_BUF_ERROR) result = inflate(&z, Z_NO_FLUSH);
     t->sound = result == Z_STREAM_END && z.avail_in == 0 && z.total_out == wanted;
-    t->strict = size > 2 && packed[0] == 0x78 && !(packed[1] & 32) && (packed[0] * 256 + packed[1]) % 31 == 0;
+    t->strict = size >= 2 && packed[0] == 0x78 && !(packed[1] & 32) && (packed[0] * 256 + packed[1]) % 31 == 0;
     inflateEnd(&z);
 }
 
