@@ -95,6 +95,8 @@ static void decide(struct plan *plan, const imgpipe_chain *chain) {
         bool resumes = o->resume && o->overwrite == OVERWRITE_DEFAULT;
         if (o->resume && records_hold(plan->records, job, &st) && !is_data_missing(plan, chain, job))
             job->status = JOB_SKIPPED;
+        else if (resumes && records_replaced(plan->records, job, &st))
+            job->status = JOB_KEPT, job->filtered = true;
         else if (o->overwrite == OVERWRITE_OLDER && !older)
             job->status = JOB_SKIPPED, job->current = true;
         else if (!job->in_place && o->overwrite != OVERWRITE_ALWAYS && !older && !resumes)
@@ -103,7 +105,7 @@ static void decide(struct plan *plan, const imgpipe_chain *chain) {
 }
 
 /* Finds out all that there is to do, before anything is done. */
-static int make_plan(struct plan *plan, const imgpipe_chain *chain, const struct chain_text *text) {
+static int make_plan(struct plan *plan, const imgpipe_chain *chain) {
     const struct options *o = plan->options;
     char message[SHARD_MESSAGE];
     if (!shard_find(o->shard, &plan->shard, message)) return fail(plan, EXIT_USAGE, message);
@@ -117,7 +119,7 @@ static int make_plan(struct plan *plan, const imgpipe_chain *chain, const struct
     }
     take_part(plan);
     if (plan->roles->out) {
-        char *settings = settings_text(o, text->text, chain);
+        char *settings = settings_text(o, chain);
         plan->records = settings ? records_open(plan->roles->out, settings, o->resume) : NULL;
         free(settings);
         if (!plan->records) return fail(plan, EXIT_SOME_FAILED, "no memory for what is done already; free some");
@@ -219,7 +221,7 @@ int folder_run(const struct options *o, const struct roles *roles, struct consol
     struct plan plan = {.options = o, .roles = roles, .console = console};
     struct batch batch = {.options = o, .console = console, .chain = chain, .text = text, .jobs = &plan.jobs, .many = true};
     signals_handle(3); /* the first lets images in flight be finished, the second ends them, the third ends the program */
-    int status = make_plan(&plan, chain, text);
+    int status = make_plan(&plan, chain);
     batch.records = plan.records;
     batch.local = plan.shard.local;
     count_all(&plan, &batch);

@@ -1,5 +1,6 @@
 #include "records.h"
 #include "fnv.h"
+#include "paths.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +24,8 @@ struct digest {
 };
 
 struct records {
-    char *outdir, *cwd;
+    char *outdir;
+    char *real; /* the same behind all symlinks, without a slash at its end */
     uint64_t settings;
     char *settings_text;
     struct digest *table; /* open addressing; {0, 0} is free */
@@ -86,7 +88,18 @@ static void put_name(FILE *to, const char *name) {
     }
 }
 
-/* Settings, sizes and times of output and input, path of the output below OUTDIR, absolute path of the input. An output that
+/* An input behind all symlinks, so that it is the same however it was written; below OUTDIR if it lies there, so that it still is when
+ * that was moved. */
+static bool put_input(FILE *to, const struct records *r, const char *name) {
+    char *real = path_real(name);
+    size_t length = strlen(r->real);
+    if (!real) return false;
+    put_name(to, strncmp(real, r->real, length) == 0 && real[length] == '/' ? real + length + 1 : real);
+    free(real);
+    return true;
+}
+
+/* Settings, sizes and times of output and input, path of the output below OUTDIR, the input, the kind of the output. An output that
  * replaced its input stands for both. */
 static char *make_line(const struct records *r, const struct job *job, const struct stat *out, size_t *length) {
     char *line = NULL;
@@ -100,10 +113,9 @@ static char *make_line(const struct records *r, const struct job *job, const str
     while (*below == '/') below++;
     put_name(to, below);
     putc('\t', to);
-    if (job->in[0] != '/') put_name(to, r->cwd), putc('/', to);
-    put_name(to, job->in);
-    putc('\n', to);
-    if (fclose(to) == 0) return line;
+    bool known = put_input(to, r, job->in);
+    fprintf(to, "\t%s\n", job->format ? job->format : "");
+    if (fclose(to) == 0 && known) return line;
     free(line);
     return NULL;
 }
@@ -128,9 +140,21 @@ static void read_log(int folder, const char *name, struct records *r, void (*tak
     if (file) fclose(file);
 }
 
+/* What a line says of an output that replaced its input, whatever the settings were: its size and time, twice, and its path. NULL if
+ * the line speaks of another kind of output. */
+static const char *find_replaced(const char *line, size_t *length) {
+    const char *out = strchr(line, ' '), *time = out ? strchr(out + 1, ' ') : NULL, *in = time ? strchr(time + 1, ' ') : NULL;
+    const char *end = in ? strchr(in, '\t') : NULL;
+    if (!end || strncmp(out, in, (size_t)(in - out) + 1) != 0) return NULL;
+    *length = (size_t)(end - out);
+    return out;
+}
+
 static void take_line(struct records *r, char *line, size_t length, FILE *to) {
     (void)to;
     insert(r, digest_of(line, length));
+    const char *replaced = find_replaced(line, &length);
+    if (replaced) insert(r, digest_of(replaced, length));
 }
 
 /* ------------------------------------------------------------------------------------------ putting together */
@@ -237,12 +261,13 @@ struct records *records_open(const char *outdir, const char *settings, bool read
     pthread_mutex_init(&r->lock, NULL);
     r->folder = r->log = -1;
     r->outdir = strdup(outdir);
-    r->cwd = getcwd(NULL, 0);
+    r->real = path_real(outdir);
     r->settings_text = strdup(settings);
-    if (!r->outdir || !r->cwd || !r->settings_text) {
+    if (!r->outdir || !r->real || !r->settings_text) {
         records_close(r);
         return NULL;
     }
+    for (size_t end = strlen(r->real); end > 0 && r->real[end - 1] == '/';) r->real[--end] = 0;
     r->settings = digest_of(settings, strlen(settings)).a;
     int out = open(outdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (out >= 0) r->folder = openat(out, FOLDER, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -255,6 +280,15 @@ bool records_hold(const struct records *r, const struct job *job, const struct s
     size_t length;
     char *line = r->count && job->mode && S_ISREG(out->st_mode) ? make_line(r, job, out, &length) : NULL;
     bool holds = line && find(r->table, r->capacity, digest_of(line, length))->b;
+    free(line);
+    return holds;
+}
+
+bool records_replaced(const struct records *r, const struct job *job, const struct stat *out) {
+    size_t length;
+    char *line = r->count && job->in_place ? make_line(r, job, out, &length) : NULL;
+    const char *replaced = line ? find_replaced(line, &length) : NULL;
+    bool holds = replaced && find(r->table, r->capacity, digest_of(replaced, length))->b;
     free(line);
     return holds;
 }
@@ -306,7 +340,7 @@ void records_close(struct records *r) {
     if (r->log >= 0) close(r->log);
     if (r->folder >= 0) close(r->folder);
     free(r->outdir);
-    free(r->cwd);
+    free(r->real);
     free(r->settings_text);
     free(r->table);
     pthread_mutex_destroy(&r->lock);

@@ -15,6 +15,8 @@ struct records;
 struct records *records_open(const char *outdir, const char *settings, bool read);
 /* Whether the output that is there was made from the input that is there, both as job_look() and `out` saw them. */
 bool records_hold(const struct records *records, const struct job *job, const struct stat *out);
+/* Whether the input that is there is what an earlier run put in its place, with whatever settings: it is filtered already. */
+bool records_replaced(const struct records *records, const struct job *job, const struct stat *out);
 /* Notes that it was; of `out` the size and the time of the last change count. Any thread. Returns 0 or errno. */
 int records_add(struct records *records, const struct job *job, const struct stat *out);
 void records_close(struct records *records);

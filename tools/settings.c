@@ -58,6 +58,9 @@ imgpipe_run_options settings_run(const struct options *o) {
     return r;
 }
 
+/* What the library takes for a level and a quality that are not given (see imgpipe_run_options). */
+enum { DEFAULT_LEVEL = 4, DEFAULT_QUALITY = 90 };
+
 /* What a file holds. */
 static void put_content(FILE *to, const char *name) {
     FILE *file = fopen(name, "rb");
@@ -84,13 +87,14 @@ static void put_chain(FILE *to, const imgpipe_chain *chain) {
     }
 }
 
-char *settings_text(const struct options *o, const char *chain_text, const imgpipe_chain *chain) {
+char *settings_text(const struct options *o, const imgpipe_chain *chain) {
     char *text = NULL;
     size_t size;
     FILE *to = open_memstream(&text, &size);
     if (!to) return NULL;
-    fprintf(to, "version " IMGPIPE_VERSION " chain '%s' format %s depth %d level %lld quality %lld subsampling %d strip %d alpha %d", chain_text,
-            o->format ? o->format : "-", o->depth, (long long)o->level, (long long)o->quality, o->subsampling, o->strip, o->alpha);
+    fprintf(to, "version " IMGPIPE_VERSION " chain '%s' depth %d level %d quality %d subsampling %d strip %d alpha %d",
+            imgpipe_chain_text(chain), o->depth, o->level < 0 ? DEFAULT_LEVEL : (int)o->level,
+            o->quality ? (int)o->quality : DEFAULT_QUALITY, o->subsampling, o->strip, o->alpha);
     fprintf(to, " page %lld auto-orient %d allow-truncated %d background %.17g %.17g %.17g", (long long)o->page, o->auto_orient,
             o->allow_truncated, o->background[0], o->background[1], o->background[2]);
     put_chain(to, chain);

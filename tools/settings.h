@@ -17,5 +17,5 @@ bool settings_is_gpu(const char *device);
 int settings_lanes(const struct options *options, uint64_t bytes);
 imgpipe_run_options settings_run(const struct options *options);
 /* All that outputs depend on beside their inputs, as one text; to be freed. NULL without memory. */
-char *settings_text(const struct options *options, const char *chain_text, const imgpipe_chain *chain);
+char *settings_text(const struct options *options, const imgpipe_chain *chain);
 #endif

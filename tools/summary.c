@@ -54,6 +54,19 @@ static void put_counts(const struct batch *batch, char *text, size_t size) {
                count[JOB_IGNORED] == 1 ? "is" : "are", count[JOB_IGNORED] == 1 ? "" : "s");
 }
 
+/* Why outputs were kept, and what to do. */
+static void explain_kept(struct batch *batch) {
+    int64_t filtered = 0;
+    for (int64_t i = 0; i < batch->jobs->count; i++) filtered += batch->jobs->list[i].status == JOB_KEPT && batch->jobs->list[i].filtered;
+    if (filtered)
+        console_error(batch->console,
+                      "%lld of these %s filtered already, in place, by an earlier run with another chain or other options; "
+                      "--overwrite always besides --resume filters what that made",
+                      (long long)filtered, filtered == 1 ? "was" : "were");
+    if (batch->totals.count[JOB_KEPT] > filtered)
+        console_error(batch->console, "what is there already is kept; --overwrite always replaces it, --resume what is not proven done");
+}
+
 /* What to do after a signal. Without outputs nothing is noted, and what --resume skips would lack in a merged histogram. */
 static const char *way_on(const struct batch *batch) {
     if (!batch->totals.count[JOB_TODO] || !batch->records || batch->merge) return "";
@@ -67,7 +80,7 @@ void summary_print(struct batch *batch, const struct shard *shard) {
     if (t->count[JOB_FAILED] > 1 || (t->count[JOB_FAILED] && batch->jobs->count > 1)) show_names(batch, JOB_FAILED, "failed");
     if (t->count[JOB_KEPT] && !batch->console->quiet) {
         show_names(batch, JOB_KEPT, "kept");
-        console_error(batch->console, "what is there already is kept; --overwrite always replaces it, --resume what is not proven done");
+        explain_kept(batch);
     }
     if (batch->console->quiet) return;
     if (shard->count > 1) append(text, sizeof text, "part %lld of %lld: ", (long long)shard->index + 1, (long long)shard->count);

@@ -119,7 +119,7 @@ void work_tell(struct batch *batch, struct job *job) {
     imgpipe_report report = imgpipe_report_default();
     pthread_mutex_lock(&batch->lock);
     enum job_status status = job->status;
-    char kept[] = "the output exists";
+    const char *kept = job->filtered ? "an earlier run with another chain or other options has filtered it already" : "the output exists";
     if (status == JOB_FAILED && job->error) console_error(batch->console, "%s", job->error);
     if (status == JOB_FAILED && batch->options->fail_fast) batch->stop = true;
     enter(batch, job, status, status == JOB_KEPT ? kept : job->error, &report);

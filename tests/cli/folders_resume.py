@@ -1,0 +1,65 @@
+"""Runs into folders that earlier runs wrote into: what is the same although it is written differently, what is never filtered twice."""
+import os
+import shutil
+
+from folders import tree
+from folders_run import redone, report
+from harness import check, expect, png, read, run, write
+
+
+def test_resume_however_written():
+    """The folder, the chain and the options may be written in another way, and the folder moved: nothing is filtered twice."""
+    tree("ib/a.png", "ib/s/b.png")
+    os.symlink("ib", "alias")
+    args = ("-r", "-f", "blur", "--in-place")
+    expect(0, *args, "ib", "-o", "ib", says="all 2")
+    done = [read("ib/a.png"), read("ib/s/b.png")]
+    home = os.path.basename(os.getcwd())
+    for one, other in (("ib", "ib"), ("./ib", "ib"), ("ib", "./ib"), ("ib//", "ib/."), (f"../{home}/ib", "ib/s/.."), ("alias", "ib/"),
+                       (os.path.abspath("ib"), "ib"), ("/" + os.path.abspath("ib") + "/.", "alias/")):
+        expect(0, *args, "--resume", one, "-o", other, says="all 2 images done, 2 by earlier runs")
+    os.chdir("ib")
+    expect(0, *args, "--resume", ".", "-o", ".", says="2 by earlier runs")
+    expect(0, *args, "--resume", "./a.png", "s/../s/b.png", "-o", "../ib", "--name", "{dir}/{stem}.png", "--exclude", "b.png",
+           says="1 image done, 1 by earlier runs")
+    os.chdir("..")
+    os.rename("ib", "ic")
+    for chain in ("blur", "blur=2", "blur=sigma=2", "blur=2.0", " blur ", "blur=2:border=clamp"):
+        expect(0, "-r", "ic", "-f", chain, "--in-place", "--resume", "ic", says="2 by earlier runs")
+    for more in (("--quality", "90"), ("--level=4",), ("--background", "#ffffff"), ("--format", "png")):
+        expect(0, *args, *more, "--resume", "ic", "-o", "ic", says="2 by earlier runs")
+    check(done == [read("ic/a.png"), read("ic/s/b.png")], "an image was filtered twice")
+    # Where the input lies elsewhere it is the same one as well.
+    expect(0, "-r", "ic", "-f", "gray", "out/", says="all 2")
+    redone(("-r", "./ic//", "-f", "gray=601", "out/."), [])
+
+
+def test_resume_keeps_what_is_filtered():
+    """--in-place --resume: what another chain or other options made in place of its input is not filtered on top without a word."""
+    tree("ib/a.png", "ib/b.png")
+    expect(0, "ib", "-f", "blur", "--in-place", "ib/", says="all 2")
+    write("ib/b.png", png(7, 7))
+    before = read("ib/a.png")
+    for args in (("-f", "blur=3"), ("-f", "blur", "--depth", "16"), ("-f", "blur=2,gray")):
+        result = run("ib", *args, "--in-place", "--resume", "--dry-run", "ib/")
+        check(result.status == 1 and result.out == b"ib/b.png\tib/b.png\n" and "1 of 2 images to do, 1 kept" in result.err, result)
+        check("kept: 'ib/a.png'" in result.err and "1 of these was filtered already, in place, by an earlier run" in result.err, result)
+    expect(1, "ib", "-f", "gray", "--in-place", "--resume", "ib/", "--report", "r", says="1 of 2 images done, 1 kept")
+    check({line["input"]: line["status"] for line in report("r")[1:-1]} == {"ib/a.png": "kept", "ib/b.png": "ok"}, report("r"))
+    check(read("ib/a.png") == before, "an image was filtered on top of what an earlier run did")
+    # A record of how things were written before: the chain as it was typed, and the input by a path with dots.
+    log = os.listdir("ib/.imgpipe")[0]
+    shutil.rmtree("ib/.imgpipe")
+    os.mkdir("ib/.imgpipe")
+    st = os.stat("ib/a.png")
+    stamp = f"{st.st_size} {st.st_mtime_ns // 10**9}.{st.st_mtime_ns % 10**9:09}"
+    write("ib/.imgpipe/" + log, f"# settings 0123456789abcdef: blur\n0123456789abcdef {stamp} {stamp} a.png\t/x/./ib/a.png\n".encode())
+    expect(1, "ib", "-f", "blur", "--in-place", "--resume", "ib/", "--include", "a.png", says="1 kept")
+    check(read("ib/a.png") == before, "an older record is not understood")
+    expect(0, "ib", "-f", "gray", "--in-place", "--resume", "--overwrite", "always", "ib/", says="all 2 images done")
+    check(read("ib/a.png") != before, "--overwrite always does not filter it once more")
+    expect(0, "ib", "-f", "gray", "--in-place", "--resume", "ib/", says="2 by earlier runs")
+    # Without --resume nothing is asked about, and what a run into another folder made was never filtered in place.
+    expect(0, "ib", "-f", "invert", "--in-place", "ib/", says="all 2")
+    expect(0, "ib", "-f", "gray", "out/", says="all 2")
+    expect(0, "out", "-f", "invert", "--in-place", "--resume", "out/", says="all 2 images done;")
