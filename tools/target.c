@@ -66,12 +66,20 @@ static int find_standard_output(const struct options *o, char message[TARGET_MES
 /* Whether an image that is already there may be replaced. Devices and pipes are written into in any case. */
 static int check_existing(const struct options *o, const struct roles *roles, struct target *t, char message[TARGET_MESSAGE]) {
     struct stat st;
-    if (o->overwrite == OVERWRITE_ALWAYS || o->in_place || stat(t->out, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
+    if (o->in_place || stat(t->out, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
+    bool same = path_is_same_file(t->in, t->out);
+    /* As in a run over many: who names a folder may not know that the image lies there. */
+    if (same && t->folder)
+        return SAY(EXIT_USAGE, "'%.200s' would be replaced by its own output; name another OUT, or %s if that is meant", t->in,
+                   o->batch ? "the file itself" : "add --in-place");
+    if (o->overwrite == OVERWRITE_ALWAYS) return 0;
     struct stat in;
     if (o->overwrite == OVERWRITE_OLDER && stat(t->in, &in) == 0) {
         t->current = !path_is_older(&st.st_mtim, &in.st_mtim);
         return 0;
     }
+    if (!roles->alone && same)
+        return SAY(EXIT_USAGE, "'%.200s' is both input and output, so it would be replaced; add --in-place if that is meant", t->in);
     if (!roles->alone && !t->folder)
         return SAY(EXIT_USAGE,
                    "'%.200s' exists, and all names stand on one side of the chain, so it may be an input; write IN -f CHAIN OUT, "
@@ -80,6 +88,7 @@ static int check_existing(const struct options *o, const struct roles *roles, st
                    t->out);
     if (!t->folder && o->overwrite == OVERWRITE_DEFAULT) return 0;
     t->kept = true;
+    if (same) return SAY(EXIT_SOME_FAILED, "'%.200s' is the input itself and is kept, as --overwrite never says", t->out);
     return SAY(EXIT_SOME_FAILED, "'%.200s' exists and is kept; add --overwrite always to replace it", t->out);
 }
 

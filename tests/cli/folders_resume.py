@@ -63,3 +63,32 @@ def test_resume_keeps_what_is_filtered():
     expect(0, "ib", "-f", "invert", "--in-place", "ib/", says="all 2")
     expect(0, "ib", "-f", "gray", "out/", says="all 2")
     expect(0, "out", "-f", "invert", "--in-place", "--resume", "out/", says="all 2 images done;")
+
+
+def test_one_image_into_its_own_folder():
+    """What is refused for two images is refused for one: no advice makes its only copy go."""
+    tree("d/a.png")
+    before = read("d/a.png")
+    os.symlink("d", "alias")
+    os.mkdir("links")
+    os.symlink("../d/a.png", "links/a.png")
+    for args in (("d/a.png", "-f", "blur", "d"), ("d/a.png", "-f", "blur", "d/"), ("d/a.png", "-f", "blur", "alias"), ("-o", "d/", "d/a.png"),
+                 ("d/a.png", "d"), ("d/a.png", "-f", "blur", "links/")):
+        for more in ((), ("--dry-run",), ("--overwrite", "always"), ("--overwrite=always", "--dry-run"), ("--overwrite=older",)):
+            result = expect(2, *args, *more, says="'d/a.png' would be replaced by its own output; name another OUT, or add --in-place")
+            check("--overwrite" not in result.err, "the advice would destroy the input:", result)
+    result = expect(2, "d/a.png", "./d/a.png", "-f", "blur", says="'d/a.png' is both input and output.*; add --in-place")
+    check("--overwrite" not in result.err, result)
+    result = expect(1, "d/a.png", "-f", "blur", "d/a.png", "--overwrite", "never", says="is the input itself and is kept")
+    check("always" not in result.err, result)
+    job = b'{"id":1,"in":"d/a.png","out":"d/","chain":"blur"}\n'
+    check(b"would be replaced by its own output" in run("--batch", "-", data=job).out, "a job of --batch replaces its input")
+    check(read("d/a.png") == before, "an input was replaced")
+    os.link("d/a.png", "other.png")
+    expect(0, "other.png", "-f", "blur", "d/")
+    expect(0, "d/a.png", "-f", "blur", "--in-place", "d/", says="1 image done")
+    check(read("d/a.png") != before, "--in-place replaced nothing")
+    expect(0, "d/a.png", "-f", "blur", "d/a.png")
+    expect(0, "d/a.png", "d/a.png", "-f", "blur", "--in-place")
+    expect(0, "in.png", "-f", "gray", "d/")
+    expect(1, "in.png", "-f", "blur", "d/", says="'d/in.png' exists and is kept; add --overwrite always")
