@@ -37,8 +37,7 @@ struct batch {
     bool device_absent;         /* … and it is not */
     bool stop;                  /* no job is to be begun any more */
     bool header_written;
-    int device_failures, chain_failures;
-    int64_t failures_shown;
+    int device_failures;
     int status;                 /* enum exit_status: the gravest so far */
     struct totals totals;
     uint64_t bytes_total, bytes_done;

@@ -72,15 +72,20 @@ void console_error(struct console *console, const char *format, ...) {
     pthread_mutex_unlock(&console->lock);
 }
 
-/* Counts the message and returns how often it came, this time included. What cannot be remembered counts as new. */
-static int64_t count_notice(struct console *console, const char *message) {
-    for (int i = 0; i < console->notice_count; i++)
-        if (strcmp(console->notices[i].text, message) == 0) return ++console->notices[i].count;
-    if (console->notice_count == NOTICES_MAX) return 1;
+/* Counts the message; true if it did not come more than `most` times. What cannot be remembered counts as new. */
+static bool count_notice(struct console *console, const char *message, int most) {
+    for (int i = 0; i < console->notice_count; i++) {
+        struct notice *notice = &console->notices[i];
+        if (strcmp(notice->text, message) != 0) continue;
+        bool show = ++notice->count <= most;
+        notice->shown += show;
+        return show;
+    }
+    if (console->notice_count == NOTICES_MAX) return true;
     if (!console->notices) console->notices = calloc(NOTICES_MAX, sizeof *console->notices);
     char *copy = console->notices ? strdup(message) : NULL;
-    if (copy) console->notices[console->notice_count++] = (struct notice){copy, 1};
-    return 1;
+    if (copy) console->notices[console->notice_count++] = (struct notice){copy, 1, 1};
+    return true;
 }
 
 /* What follows `name: ` or `'name': ` at the beginning of the message, or the message. */
@@ -116,25 +121,38 @@ void console_log_about(struct console *console, imgpipe_log_level level, const c
     pthread_mutex_lock(&console->lock);
     without_name(general, text, subject->in);
     bool counts = level == IMGPIPE_LOG_WARNING || level == IMGPIPE_LOG_NOTICE;
-    if (!counts || count_notice(console, general) <= SHOWN_TIMES) print_line(console, label, text);
+    if (!counts || count_notice(console, general, SHOWN_TIMES)) print_line(console, label, text);
     pthread_mutex_unlock(&console->lock);
 }
 
-void console_end(struct console *console) {
+bool console_wants(struct console *console, const char *message, const struct subject *subject, int most) {
+    char general[1100];
+    without_name(general, behind_name(behind_name(message, subject->in), subject->out), subject->in);
+    pthread_mutex_lock(&console->lock);
+    bool show = count_notice(console, general, most);
+    pthread_mutex_unlock(&console->lock);
+    return show;
+}
+
+void console_tell_counts(struct console *console) {
     pthread_mutex_lock(&console->lock);
     console_clear_line(console);
     for (int i = 0; i < console->notice_count; i++) {
         struct notice *notice = &console->notices[i];
         char label[64];
-        snprintf(label, sizeof label, "%lld more time%s: ", (long long)notice->count - SHOWN_TIMES,
-                 notice->count == SHOWN_TIMES + 1 ? "" : "s");
-        if (notice->count > SHOWN_TIMES) print_line(console, label, notice->text);
+        long long more = notice->count - notice->shown;
+        snprintf(label, sizeof label, "%lld more time%s: ", more, more == 1 ? "" : "s");
+        if (more > 0) print_line(console, label, notice->text);
         free(notice->text);
     }
-    free(console->notices);
-    console->notices = NULL;
     console->notice_count = 0;
     pthread_mutex_unlock(&console->lock);
+}
+
+void console_end(struct console *console) {
+    console_tell_counts(console);
+    free(console->notices);
+    console->notices = NULL;
     pthread_mutex_destroy(&console->lock);
 }
 

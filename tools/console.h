@@ -5,10 +5,10 @@
 
 #include <pthread.h>
 
-/* A notice that was shown, and how often it came. */
+/* A notice or failure that was shown, how often it came, and how often it was shown. */
 struct notice {
     char *text;
-    int64_t count;
+    int64_t count, shown;
 };
 
 /* Safe to use from any thread after console_init(). */
@@ -29,7 +29,9 @@ struct console {
 
 /* `color`: enum option_when. */
 void console_init(struct console *console, int color, bool quiet, bool verbose);
-/* Says how often the notices came that were no longer shown, and frees. */
+/* Says how often the messages came that were no longer shown, and begins to count anew. */
+void console_tell_counts(struct console *console);
+/* The same at the end, and frees. */
 void console_end(struct console *console);
 
 /* "imgpipe: message"; control characters are escaped. */
@@ -43,6 +45,10 @@ struct subject {
 };
 /* The same about an image: messages that differ only in its names count as the same. */
 void console_log_about(struct console *console, imgpipe_log_level level, const char *message, const struct subject *subject);
+
+/* Whether a failure is to be shown: the first `most` of those that differ only in the names of the image; the rest is counted. */
+bool console_wants(struct console *console, const char *message, const struct subject *subject, int most);
+#define CONSOLE_FAILURES_SHOWN 3
 
 /* The end of what goes to standard output: 0, or 4 with the fault told, unless nobody reads it any more. */
 int console_flush_output(struct console *console);

@@ -11,6 +11,7 @@
 #include "serve.h"
 #include "signals.h"
 #include "target.h"
+#include "trial.h"
 
 #include <fcntl.h>
 #ifdef __GLIBC__
@@ -115,6 +116,9 @@ static int run(const struct options *o, struct plugins *plugins, struct console 
     } else if (plugins_parse(plugins, text.text, &chain, &error) != IMGPIPE_OK) {
         chain_text_error(console, &text, &error);
         status = error.status == IMGPIPE_ERROR_ARGUMENT ? EXIT_USAGE : EXIT_SOME_FAILED;
+    } else if (!trial_check(chain, &error)) {
+        chain_text_error(console, &text, &error);
+        status = EXIT_USAGE;
     } else if (o->merge_hist && (status = merge_check(o, chain, error.message))) {
         console_error(console, "%s", error.message);
     } else if (roles.many) {

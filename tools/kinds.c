@@ -88,3 +88,10 @@ bool kind_check_output(const char *out, const imgpipe_codec_info *kind, char *me
     return SAY("'%.200s' has no extension that says which kind of file to write; add one, or --format, with one of %s", out,
                kinds_written(kinds));
 }
+
+bool kind_check_depth(const imgpipe_codec_info *kind, int depth, const char *out, char *message, size_t message_size) {
+    const char *type = depth == 8 ? "u8" : depth == 16 ? "u16" : "f32", *shown = depth == 8 ? "8" : depth == 16 ? "16" : "f32";
+    if (!depth || !kind || !kind->types || strstr(kind->types, type)) return true;
+    return SAY("--depth %s: %s cannot hold samples of depth %s, and '%.200s' would be one; choose another --depth or kind of output",
+               shown, kind->name, shown, out);
+}

@@ -19,4 +19,6 @@ const char *kinds_written(char buf[400]);
 bool kind_check_format(const char *format, char *message, size_t message_size);
 /* Checks the extension of an output's name against `format` (may be NULL); false with `message` filled. */
 bool kind_check_output(const char *out, const imgpipe_codec_info *format, char *message, size_t message_size);
+/* Whether the kind holds samples of this --depth (0: any); false with a message. */
+bool kind_check_depth(const imgpipe_codec_info *kind, int depth, const char *out, char *message, size_t message_size);
 #endif

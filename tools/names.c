@@ -137,8 +137,9 @@ bool name_output(const struct options *o, const char *outdir, struct job *job, c
     free(below);
     if (!made) job->out = NULL;
     if (!made || !kind_check_output(job->out, format, message, NAMES_MESSAGE)) return false;
-    job->format = format ? format->name : kind_of_extension(kind_extension(job->out))->name;
-    return true;
+    const imgpipe_codec_info *kind = format ? format : kind_of_extension(kind_extension(job->out));
+    job->format = kind->name;
+    return kind_check_depth(kind, o->depth, job->out, message, NAMES_MESSAGE);
 }
 
 const char *name_below(const char *outdir, const struct job *job) {

@@ -5,6 +5,7 @@
 #include "kinds.h"
 #include "names.h"
 #include "paths.h"
+#include "trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +184,8 @@ static int check_chain(const struct options *o, struct plugins *plugins, struct 
     imgpipe_error error = {.status = IMGPIPE_ERROR_ARGUMENT, .place = -1};
     imgpipe_chain *chain = NULL;
     bool right = chain_text_read(o->chain, &text, error.message, sizeof error.message) &&
-                 plugins_parse(plugins, text.text, &chain, &error) == IMGPIPE_OK && request_check_data(chain, &error);
+                 plugins_parse(plugins, text.text, &chain, &error) == IMGPIPE_OK && request_check_data(chain, &error) &&
+                 trial_check(chain, &error);
     if (!right) chain_text_error(console, &text, &error);
     imgpipe_chain_free(&chain);
     chain_text_free(&text);

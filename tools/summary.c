@@ -77,6 +77,7 @@ void summary_print(struct batch *batch, const struct shard *shard) {
     char text[600] = "";
     const struct totals *t = &batch->totals;
     double seconds = t->sum.seconds.total;
+    console_tell_counts(batch->console); /* so that the last line is the summary */
     if (t->count[JOB_FAILED] > 1 || (t->count[JOB_FAILED] && batch->jobs->count > 1)) show_names(batch, JOB_FAILED, "failed");
     if (t->count[JOB_KEPT] && !batch->console->quiet) {
         show_names(batch, JOB_KEPT, "kept");

@@ -107,6 +107,8 @@ int target_find(const struct options *o, const struct roles *roles, struct targe
         failed = EXIT_USAGE;
     if (!failed && !t->out) t->out = strdup(roles->out);
     if (!failed && !t->out) failed = SAY(EXIT_SOME_FAILED, "no memory for a name; free some");
+    const imgpipe_codec_info *kind = failed ? NULL : format ? format : kind_of_extension(kind_extension(t->out));
+    if (!failed && !kind_check_depth(kind, o->depth, t->out, message, TARGET_MESSAGE)) failed = EXIT_USAGE;
     if (!failed && !is_standard(t->out)) failed = check_existing(o, roles, t, message);
     return failed;
 }

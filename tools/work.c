@@ -15,8 +15,6 @@
 
 /* After so many failures of the device in a row it is lost, and all that follows would fail as well. */
 #define DEVICE_FAILURES 8
-/* The chain is shown with a mark so many times. */
-#define CHAIN_SHOWN 3
 
 void work_stop(struct batch *batch, int status) {
     pthread_mutex_lock(&batch->lock);
@@ -84,8 +82,10 @@ static void show_failure(struct batch *batch, const struct job *job, const imgpi
         return;
     }
     const char *name = job->in;
-    bool named = strstr(error->message, name) != NULL;
-    if (error->place >= 0 && batch->chain_failures++ < CHAIN_SHOWN) {
+    struct subject subject = {.in = name, .out = job->out, .many = true};
+    bool named = strstr(error->message, name) != NULL, marked = error->place >= 0;
+    if (!console_wants(batch->console, error->message, &subject, marked ? 1 : CONSOLE_FAILURES_SHOWN)) return;
+    if (marked) {
         console_error(batch->console, "'%s' failed:", name);
         chain_text_error(batch->console, batch->text, error);
     } else if (named) {
@@ -120,7 +120,9 @@ void work_tell(struct batch *batch, struct job *job) {
     pthread_mutex_lock(&batch->lock);
     enum job_status status = job->status;
     const char *kept = job->filtered ? "an earlier run with another chain or other options has filtered it already" : "the output exists";
-    if (status == JOB_FAILED && job->error) console_error(batch->console, "%s", job->error);
+    struct subject subject = {.in = job->in, .out = job->out, .many = true};
+    if (status == JOB_FAILED && job->error && console_wants(batch->console, job->error, &subject, CONSOLE_FAILURES_SHOWN))
+        console_error(batch->console, "%s", job->error);
     if (status == JOB_FAILED && batch->options->fail_fast) batch->stop = true;
     enter(batch, job, status, status == JOB_KEPT ? kept : job->error, &report);
     pthread_mutex_unlock(&batch->lock);

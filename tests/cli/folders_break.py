@@ -46,7 +46,7 @@ def test_failures_stop_nothing():
 
 def test_misfit_of_a_chain():
     tree("in/a.png", "in/b.png")
-    result = expect(2, "in", "-f", "hist=min=9:max=5", "out/", says="the range from 9 to 5 is empty")
+    result = expect(2, "in", "-f", "levels=255:100%", "out/", says="the input range from 255 to 255 is empty")
     check("'in/a.png' failed" in result.err and "0 of 2 images done, 2 failed" in result.err, result)
 
 

@@ -22,6 +22,7 @@ import folders_resume
 import folders_run
 import formats
 import merge
+import messages
 import pipes
 import usage
 from harness import Tally, check, png, read, write
@@ -31,7 +32,8 @@ def main():
     arguments = [argument for argument in sys.argv[2:] if argument != "--long"]
     Tally.long = len(arguments) < len(sys.argv) - 2
     pattern = arguments[0] if arguments else "*"
-    modules = (usage, files, breaks, damage, formats, pipes, folders, folders_run, folders_resume, folders_break, merge, companion)
+    modules = (usage, files, breaks, damage, formats, pipes, folders, folders_run, folders_resume, folders_break, merge, companion,
+               messages)
     for name, test in [item for module in modules for item in vars(module).items()]:
         if not name.startswith("test_") or not fnmatch.fnmatch(name, pattern):
             continue
