@@ -314,6 +314,18 @@ static void count_refusal(void *user, const imgpipe_error *said) {
     *(int *)user += said->status == IMGPIPE_ERROR_ARGUMENT && strncmp(said->message, broken, strlen(broken)) == 0;
 }
 
+/* Beside the folders of plug-ins, which other tests look at meanwhile. */
+static void test_no_object(imgpipe_registry *registry) {
+    static const char text[] = "This is a text, which is longer than the head of any object that the loader would look at.\n";
+    char file[] = "/tmp/imgpipe-registry-XXXXXX.so";
+    int object = mkstemps(file, 3);
+    if (!CHECK(object >= 0)) return;
+    CHECK(write(object, text, sizeof text) == (ssize_t)sizeof text);
+    close(object);
+    REFUSED(imgpipe_registry_load(registry, file, &error), "it is no shared object of this machine");
+    unlink(file);
+}
+
 static void test_refusals(void) {
     static const char *const says[][2] = {
         {"no_symbol", "it is no plug-in of imgpipe, as it has no symbol imgpipe_plugin"},
@@ -324,21 +336,17 @@ static void test_refusals(void) {
         {"no_setup", "broken: it has no function setup()"},
         {"taken_name", "blur: a filter of that name is there already"},
         {"undefined_symbol", "undefined symbol: nobody_has_this); link it with the library that has this symbol"},
-        {"no_object", "it is no shared object of this machine"},
         {"nothing_there", "there is no plug-in: No such file or directory"},
     };
     char text[4096];
     int count = 0, built = 0;
     while (imgpipe_filter_at(built)) built++;
-    FILE *object = fopen(path(broken, "no_object"), "w");
-    if (!CHECK(object)) return;
-    fputs("This is a text, which is longer than the head of any object that the loader would look at.\n", object);
-    fclose(object);
     CHECK(imgpipe_registry_new(&registry, &error) == IMGPIPE_OK);
     for (size_t i = 0; i < sizeof says / sizeof *says; i++) {
         REFUSED(imgpipe_registry_load(registry, path(broken, says[i][0]), &error), says[i][1]);
         CHECK(!imgpipe_registry_at(registry, built)); /* nor is the right one beside it there */
     }
+    test_no_object(registry);
     REFUSED(imgpipe_registry_load(registry, broken, &error), "it is a folder, and no plug-in");
     REFUSED(imgpipe_registry_load(registry, "/dev/null", &error), "it is no file");
     REFUSED(imgpipe_registry_load(registry, ".", &error), ".: it is a folder, and no plug-in");
@@ -359,7 +367,6 @@ static void test_refusals(void) {
     imgpipe_registry_free(&registry);
     imgpipe_registry_free(&registry);
     imgpipe_registry_free(NULL);
-    unlink(path(broken, "no_object"));
 }
 
 int main(int count, char **arguments) {
