@@ -84,6 +84,11 @@ static bool is_data_missing(const struct plan *plan, const imgpipe_chain *chain,
     return missing;
 }
 
+static void refuse_protected(struct job *job) {
+    job->status = JOB_FAILED;
+    if (asprintf(&job->error, PATH_PROTECTED, job->in) < 0) job->error = NULL;
+}
+
 /* What is there already: replaced, kept, or proven done. */
 static void decide(struct plan *plan, const imgpipe_chain *chain) {
     const struct options *o = plan->options;
@@ -101,6 +106,8 @@ static void decide(struct plan *plan, const imgpipe_chain *chain) {
             job->status = JOB_SKIPPED, job->current = true;
         else if (!job->in_place && o->overwrite != OVERWRITE_ALWAYS && !older && !resumes)
             job->status = JOB_KEPT;
+        else if (job->in_place && o->overwrite != OVERWRITE_ALWAYS && path_is_protected(job->out))
+            refuse_protected(job);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,13 @@ bool path_is_same_file(const char *a, const char *b) {
     free(x);
     free(y);
     return same;
+}
+
+bool path_is_protected(const char *path) {
+    struct stat st;
+    if (stat(path, &st) != 0) return false;
+    return (st.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0 ||
+           (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 && (errno == EACCES || errno == EPERM));
 }
 
 bool path_is_open_as(const char *path, int fd) {

@@ -88,8 +88,8 @@ static void put_name(FILE *to, const char *name) {
     }
 }
 
-/* An input behind all symlinks, so that it is the same however it was written; below OUTDIR if it lies there, so that it still is when
- * that was moved. */
+/* An input behind all symlinks, so that it is the same however it was written; below OUTDIR if it lies there, so that it still is
+ * when that was moved. */
 static bool put_input(FILE *to, const struct records *r, const char *name) {
     char *real = path_real(name);
     size_t length = strlen(r->real);
@@ -140,8 +140,8 @@ static void read_log(int folder, const char *name, struct records *r, void (*tak
     if (file) fclose(file);
 }
 
-/* What a line says of an output that replaced its input, whatever the settings were: its size and time, twice, and its path. NULL if
- * the line speaks of another kind of output. */
+/* What a line says of an output that replaced its input, whatever the settings were: its size and time, twice, and its path. NULL
+ * if the line speaks of another kind of output. */
 static const char *find_replaced(const char *line, size_t *length) {
     const char *out = strchr(line, ' '), *time = out ? strchr(out + 1, ' ') : NULL, *in = time ? strchr(time + 1, ' ') : NULL;
     const char *end = in ? strchr(in, '\t') : NULL;

@@ -63,10 +63,17 @@ static int find_standard_output(const struct options *o, char message[TARGET_MES
     return 0;
 }
 
+/* An input that is protected is not replaced by its output unless that is said in so many words. */
+static int check_protected(struct target *t, char message[TARGET_MESSAGE]) {
+    if (!path_is_same_file(t->in, t->out) || !path_is_protected(t->out)) return 0;
+    return SAY(EXIT_SOME_FAILED, PATH_PROTECTED, t->out);
+}
+
 /* Whether an image that is already there may be replaced. Devices and pipes are written into in any case. */
 static int check_existing(const struct options *o, const struct roles *roles, struct target *t, char message[TARGET_MESSAGE]) {
     struct stat st;
-    if (o->in_place || stat(t->out, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
+    if (stat(t->out, &st) != 0 || !S_ISREG(st.st_mode)) return 0;
+    if (o->in_place) return o->overwrite == OVERWRITE_ALWAYS ? 0 : check_protected(t, message);
     bool same = path_is_same_file(t->in, t->out);
     /* As in a run over many: who names a folder may not know that the image lies there. */
     if (same && t->folder)
@@ -86,7 +93,7 @@ static int check_existing(const struct options *o, const struct roles *roles, st
                    "name it by "
                    "-o, or add --overwrite always",
                    t->out);
-    if (!t->folder && o->overwrite == OVERWRITE_DEFAULT) return 0;
+    if (!t->folder && o->overwrite == OVERWRITE_DEFAULT) return check_protected(t, message);
     t->kept = true;
     if (same) return SAY(EXIT_SOME_FAILED, "'%.200s' is the input itself and is kept, as --overwrite never says", t->out);
     return SAY(EXIT_SOME_FAILED, "'%.200s' exists and is kept; add --overwrite always to replace it", t->out);

@@ -92,3 +92,21 @@ def test_one_image_into_its_own_folder():
     expect(0, "d/a.png", "d/a.png", "-f", "blur", "--in-place")
     expect(0, "in.png", "-f", "gray", "d/")
     expect(1, "in.png", "-f", "blur", "d/", says="'d/in.png' exists and is kept; add --overwrite always")
+
+
+def test_protected_inputs():
+    """What may not be written is not replaced by its own output unless --overwrite always says so."""
+    tree("d/a.png", "d/b.png")
+    os.chmod("d/a.png", 0o444)
+    before = read("d/a.png")
+    result = expect(1, "d", "-f", "invert", "--in-place", "d", says="1 of 2 images done, 1 failed")
+    check("'d/a.png' is write-protected" in result.err and "(chmod u+w)" in result.err, result)
+    expect(1, "d", "-f", "invert", "--in-place", "--resume", "d", says="1 of 2 images done, 1 by earlier runs, 1 failed")
+    expect(1, "d/a.png", "-f", "invert", "--in-place", "d/", "--dry-run", says="write-protected")
+    for args in (("d/a.png", "-f", "invert", "d/a.png"), ("d/a.png", "-f", "invert", "--in-place", "d/a.png")):
+        expect(1, *args, says="'d/a.png' is write-protected")
+    check(read("d/a.png") == before, "a protected file was replaced")
+    expect(0, "d", "-f", "invert", "--in-place", "--resume", "--overwrite", "always", "d", says="all 2 images done, 1 by earlier runs")
+    check(read("d/a.png") != before and os.stat("d/a.png").st_mode & 0o777 == 0o444, "--overwrite always, or the mode")
+    expect(0, "d", "-f", "invert", "--in-place", "--resume", "d", says="all 2 images done, 2 by earlier runs")
+    expect(0, "d/a.png", "-f", "invert", "--in-place", "--overwrite=always", "d/a.png")
