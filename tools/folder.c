@@ -236,6 +236,7 @@ int folder_run(const struct options *o, const struct roles *roles, struct consol
         status = EXIT_SOME_FAILED;
         const char *why = plan.jobs.count ? "the files that there are hold none" : "check the names";
         if (!plan.jobs.count && (o->include.count || o->exclude.count)) why = "check the names, --include and --exclude";
+        if (plan.jobs.outputs_left) why = "those that there are were written by an earlier run; name their folder to take them";
         console_error(console, "no image was found; %s", why);
     } else if (!status) {
         status = o->dry_run ? show_all(&plan, &batch) : execute(&plan, &batch);

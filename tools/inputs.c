@@ -131,6 +131,18 @@ static bool is_out(const struct walk *walk, const char *name) {
     return walk->skips && stat(name, &st) == 0 && S_ISDIR(st.st_mode) && st.st_dev == walk->device && st.st_ino == walk->inode;
 }
 
+/* One line, however many folders there are. */
+static void tell_outputs(struct walk *walk) {
+    char message[700], more[60] = "";
+    int64_t images = walk->jobs->outputs_left, others = walk->outputs_folders - 1;
+    if (others > 0) snprintf(more, sizeof more, " and %lld other folder%s", (long long)others, others == 1 ? "" : "s");
+    snprintf(message, sizeof message, "%lld image%s in '%.400s'%s that an earlier run wrote there %s left out; name the folder as an input to "
+             "take them", (long long)images, images == 1 ? "" : "s", walk->outputs_folder ? walk->outputs_folder : "", more,
+             images == 1 ? "is" : "are");
+    if (images) console_log(walk->console, IMGPIPE_LOG_NOTICE, message);
+    free(walk->outputs_folder);
+}
+
 int inputs_collect(const struct options *o, const struct roles *roles, struct console *console, struct jobs *jobs) {
     struct walk walk = {.options = o, .console = console, .jobs = jobs};
     struct stat st;
@@ -160,6 +172,7 @@ int inputs_collect(const struct options *o, const struct roles *roles, struct co
         }
     }
     if (!failed && o->files_from) failed = take_list(&walk);
+    tell_outputs(&walk);
     if (signals_caught()) {
         console_error(console, "stopped by a signal");
         return EXIT_SIGNAL + signals_caught();

@@ -3,6 +3,7 @@
 #define INPUTS_H
 #include "console.h"
 #include "jobs.h"
+#include "records.h"
 #include "roles.h"
 
 /* A name with * ? or [ under which there is no file: a pattern that no shell has expanded. */
@@ -20,6 +21,11 @@ struct walk {
     bool skips;         /* there is a folder that is not to be entered, because outputs go there */
     dev_t device;
     ino_t inode;
+    /* What earlier runs wrote into the folder that is walked through, whose path with its slash has so many bytes; or NULL. */
+    const struct records *outputs;
+    size_t outputs_base;
+    char *outputs_folder; /* the first in which there was any; to be freed */
+    int64_t outputs_folders;
 };
 
 /* Whether --include and --exclude let a file or folder through. */

@@ -35,6 +35,7 @@ struct jobs {
     struct job *list;
     int64_t count, capacity;
     int64_t folders_left;   /* folders that were not entered for want of -r */
+    int64_t outputs_left;   /* images that were left out because earlier runs wrote them */
     bool no_memory;
 };
 

@@ -26,6 +26,7 @@ struct digest {
 struct records {
     char *outdir;
     char *real; /* the same behind all symlinks, without a slash at its end */
+    bool outputs; /* opened to know what was written, whatever the settings were */
     uint64_t settings;
     char *settings_text;
     struct digest *table; /* open addressing; {0, 0} is free */
@@ -150,8 +151,23 @@ static const char *find_replaced(const char *line, size_t *length) {
     return out;
 }
 
+/* The same for an output that replaced no input: its size and time, once, and its path, put together in the line. */
+static const char *find_written(char *line, size_t *length) {
+    char *fields[5] = {strchr(line, ' ')}, *end;
+    for (int i = 1; i < 5; i++) fields[i] = fields[i - 1] ? strchr(fields[i - 1] + 1, ' ') : NULL;
+    if (!fields[4] || !(end = strchr(fields[4], '\t')) || find_replaced(line, length)) return NULL;
+    size_t stamp = (size_t)(fields[2] - fields[0]);
+    *length = stamp + (size_t)(end - fields[4]);
+    return memmove(fields[4] - stamp, fields[0], stamp);
+}
+
 static void take_line(struct records *r, char *line, size_t length, FILE *to) {
     (void)to;
+    if (r->outputs) {
+        const char *written = find_written(line, &length);
+        if (written) insert(r, digest_of(written, length));
+        return;
+    }
     insert(r, digest_of(line, length));
     const char *replaced = find_replaced(line, &length);
     if (replaced) insert(r, digest_of(replaced, length));
@@ -244,7 +260,7 @@ static void read_all(struct records *r, bool read) {
         if (count < 256) snprintf(names[count++], 40, "%.39s", entry->d_name);
     }
     if (listing) closedir(listing);
-    if (count > LOGS_MOST) {
+    if (count > LOGS_MOST && !r->outputs) {
         /* With a table of its own, so that what is put together is not taken for what is there twice. */
         struct records other = *r;
         other.table = NULL;
@@ -255,9 +271,10 @@ static void read_all(struct records *r, bool read) {
     free(names);
 }
 
-struct records *records_open(const char *outdir, const char *settings, bool read) {
+static struct records *open_all(const char *outdir, const char *settings, bool read, bool outputs) {
     struct records *r = calloc(1, sizeof *r);
     if (!r) return NULL;
+    r->outputs = outputs;
     pthread_mutex_init(&r->lock, NULL);
     r->folder = r->log = -1;
     r->outdir = strdup(outdir);
@@ -274,6 +291,26 @@ struct records *records_open(const char *outdir, const char *settings, bool read
     if (out >= 0) close(out);
     read_all(r, read);
     return r;
+}
+
+struct records *records_open(const char *outdir, const char *settings, bool read) {
+    return open_all(outdir, settings, read, false);
+}
+
+struct records *records_open_outputs(const char *outdir) {
+    return open_all(outdir, "", true, true);
+}
+
+bool records_wrote(const struct records *r, const char *below, const struct stat *out) {
+    char *text = NULL;
+    size_t length;
+    FILE *to = r->count && S_ISREG(out->st_mode) ? open_memstream(&text, &length) : NULL;
+    if (!to) return false;
+    fprintf(to, " %lld %lld.%09ld ", (long long)out->st_size, (long long)out->st_mtim.tv_sec, out->st_mtim.tv_nsec);
+    put_name(to, below);
+    bool wrote = fclose(to) == 0 && find(r->table, r->capacity, digest_of(text, length))->b;
+    free(text);
+    return wrote;
 }
 
 bool records_hold(const struct records *r, const struct job *job, const struct stat *out) {

@@ -19,5 +19,9 @@ bool records_hold(const struct records *records, const struct job *job, const st
 bool records_replaced(const struct records *records, const struct job *job, const struct stat *out);
 /* Notes that it was; of `out` the size and the time of the last change count. Any thread. Returns 0 or errno. */
 int records_add(struct records *records, const struct job *job, const struct stat *out);
+/* Opens what runs into a folder wrote there, for records_wrote() alone; changes nothing. NULL without memory. */
+struct records *records_open_outputs(const char *outdir);
+/* Whether the file that is there, at this path below OUTDIR, was written by a run, and not in place of its input. */
+bool records_wrote(const struct records *records, const char *below, const struct stat *out);
 void records_close(struct records *records);
 #endif

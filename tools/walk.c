@@ -55,6 +55,7 @@ static void add_failure(struct walk *walk, const char *path, const char *rel, in
 struct names {
     char **list;
     size_t count, capacity;
+    bool records; /* a run has written into the folder */
 };
 
 static bool add_name(struct names *names, const char *name) {
@@ -77,8 +78,10 @@ static int list_names(const char *folder, struct names *names) {
     if (!listing) return errno;
     const struct dirent *entry;
     int fault = 0;
-    while (!fault && (errno = 0, entry = readdir(listing)))
+    while (!fault && (errno = 0, entry = readdir(listing))) {
         if (entry->d_name[0] != '.' && !add_name(names, entry->d_name)) fault = ENOMEM;
+        if (strcmp(entry->d_name, ".imgpipe") == 0) names->records = true;
+    }
     if (!fault) fault = errno;
     closedir(listing);
     return fault;
@@ -92,6 +95,10 @@ static void take(struct walk *walk, const char *path, size_t base) {
     const char *rel = path + base;
     if (lstat(path, &st) != 0) {
         if (errno != ENOENT || kind_of_extension(kind_extension(rel))) add_file(walk, path, rel); /* the run says what is wrong */
+        return;
+    }
+    if (walk->outputs && walk_wants(walk->options, rel, false) && records_wrote(walk->outputs, path + walk->outputs_base, &st)) {
+        walk->jobs->outputs_left++;
         return;
     }
     if (!S_ISDIR(st.st_mode)) {
@@ -113,25 +120,50 @@ static void take(struct walk *walk, const char *path, size_t base) {
         walk->jobs->folders_left++;
 }
 
-static void enter(struct walk *walk, const char *path, size_t base) {
-    struct names names = {0};
-    int fault = list_names(path, &names);
-    if (fault == ENOMEM) walk->jobs->no_memory = true;
-    if (fault) add_failure(walk, path, path + (strlen(path) > base ? base : 0), fault);
+static void take_all(struct walk *walk, const char *path, size_t base, const struct names *names) {
     size_t length = strlen(path);
-    for (size_t i = 0; i < names.count; i++) {
+    for (size_t i = 0; i < names->count; i++) {
         char *child = NULL;
         bool slash = length > 0 && path[length - 1] == '/';
         if (!signals_caught() && !walk->jobs->no_memory) {
-            if (asprintf(&child, "%s%s%s", path, slash ? "" : "/", names.list[i]) < 0)
+            if (asprintf(&child, "%s%s%s", path, slash ? "" : "/", names->list[i]) < 0)
                 walk->jobs->no_memory = true;
             else
                 take(walk, child, base);
             free(child);
         }
-        free(names.list[i]);
+        free(names->list[i]);
     }
-    free(names.list);
+    free(names->list);
+}
+
+/* What an earlier run wrote into a folder is no input of a walk that comes across it: it would be the images of that run over again. */
+static void take_but_outputs(struct walk *walk, const char *path, size_t base, const struct names *names) {
+    struct walk inner = *walk;
+    struct records *outputs = records_open_outputs(path);
+    int64_t before = walk->jobs->outputs_left;
+    inner.outputs = outputs;
+    inner.outputs_base = strlen(path) + 1;
+    if (!outputs) walk->jobs->no_memory = true;
+    take_all(&inner, path, base, names);
+    records_close(outputs);
+    walk->outputs_folder = inner.outputs_folder;
+    walk->outputs_folders = inner.outputs_folders;
+    if (walk->jobs->outputs_left == before) return;
+    walk->outputs_folders++;
+    if (!walk->outputs_folder) walk->outputs_folder = strdup(path);
+}
+
+static void enter(struct walk *walk, const char *path, size_t base) {
+    struct names names = {0};
+    int fault = list_names(path, &names);
+    bool named = strlen(path) <= base;
+    if (fault == ENOMEM) walk->jobs->no_memory = true;
+    if (fault) add_failure(walk, path, path + (named ? 0 : base), fault);
+    if (names.records && !named && !walk->options->in_place)
+        take_but_outputs(walk, path, base, &names);
+    else
+        take_all(walk, path, base, &names);
 }
 
 void walk_folder(struct walk *walk, const char *folder) {

@@ -110,3 +110,31 @@ def test_protected_inputs():
     check(read("d/a.png") != before and os.stat("d/a.png").st_mode & 0o777 == 0o444, "--overwrite always, or the mode")
     expect(0, "d", "-f", "invert", "--in-place", "--resume", "d", says="all 2 images done, 2 by earlier runs")
     expect(0, "d/a.png", "-f", "invert", "--in-place", "--overwrite=always", "d/a.png")
+
+
+def test_outputs_are_no_inputs():
+    """A walk leaves out what an earlier run wrote, proven by its records, and says so; a folder that is named is taken."""
+    tree("w/a.png", "w/s/b.png", "w/s/odd\tname.png")
+    os.chdir("w")
+    result = expect(0, "-r", ".", "-f", "gray", "out/", says="all 3 images done;")
+    check("left out" not in result.err, result)
+    write("out/mine.png", png(3, 3))
+    result = expect(0, "-r", ".", "-f", "blur", "out2/", says="3 images in './out' that an earlier run wrote there are left out; name the folder")
+    check("all 4 images done" in result.err and sorted(os.listdir("out2/out")) == ["mine.png"], result, os.listdir("out2/out"))
+    expect(0, "-r", ".", "-f", "blur", "--resume", "out2/", says="all 4 images done, 4 by earlier runs")
+    expect(0, "-r", "..", "--include", "[ab].png", "-f", "gray", "--no-output", says="4 images in '../w/out2?' and 1 other folder that")
+    expect(0, "-r", "out", "-f", "invert", "out3/", says="all 4 images done")
+    expect(0, "-r", "s", "out", "-f", "invert", "--name", "{index}.png", "out4/", says="all 6 images done")
+    os.utime("out/a.png", (5, 5))  # it is no more what that run wrote
+    result = run("-r", ".", "-f", "blur", "--exclude", "out[234]", "--dry-run", "out5/")
+    check(b"./out/a.png\t" in result.out and b"./out/s/" not in result.out and result.out.count(b"\n") == 5, result, result.out)
+    os.chdir("..")
+    os.mkdir("v")
+    os.rename("w/out", "v/out")
+    expect(1, "-r", "v", "--exclude", "mine.png", "--exclude", "a.png", "-f", "blur", "-q", "out5/", says="written by an earlier run; name")
+    # A run in place makes nothing new, and takes all that there is.
+    tree("p/a.png", "p/s/b.png")
+    expect(0, "p/s", "-f", "blur", "--in-place", "p/s", says="1 image done")
+    expect(0, "-r", "p", "-f", "gray", "q/", says="all 2 images done")
+    expect(0, "-r", "p", "-f", "gray", "p/out/", says="all 2 images done")
+    expect(0, "-r", "p", "-f", "invert", "--in-place", "p", says="all 4 images done")
