@@ -61,7 +61,8 @@ static const struct row rows[] = {
     {NULL, 0, "files-from", "FILE", TYPE_ONCE, AT(files_from), PLAIN, "take the names of inputs from FILE, one a line (which may end with CR LF); - is standard input"},
     {NULL, '0', "null", NULL, TYPE_FLAG, AT(null), PLAIN, "names in --files-from and --dry-run end with a zero byte, not with a new line"},
     {NULL, 0, "name", "TEMPLATE", TYPE_ONCE, AT(name), PLAIN,
-     "names below OUT, from {stem} {ext} {dir} {relpath} {index} {index:05} {{ }} (default: {relpath})"},
+     "names below OUT, from {stem} {ext} {dir} {relpath} {index} {index:05} {{ }} (default: {relpath}); {index} counts the inputs of "
+     "this run, and changes when one is added or removed"},
     {NULL, 0, "resume", NULL, TYPE_FLAG, AT(resume), PLAIN, "skip what OUT/.imgpipe/ proves done by an earlier run: input, output, chain, options and version are the same; do the rest again"},
     {NULL, 0, "in-place", NULL, TYPE_FLAG, AT(in_place), PLAIN, "let outputs replace their own inputs: OUT is IN"},
     {NULL, 0, "dry-run", NULL, TYPE_FLAG, AT(dry_run), PLAIN, "do nothing, show which input would be written to which output"},

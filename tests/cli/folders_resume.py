@@ -138,3 +138,18 @@ def test_outputs_are_no_inputs():
     expect(0, "-r", "p", "-f", "gray", "q/", says="all 2 images done")
     expect(0, "-r", "p", "-f", "gray", "p/out/", says="all 2 images done")
     expect(0, "-r", "p", "-f", "invert", "--in-place", "p", says="all 4 images done")
+
+
+def test_resume_with_numbers():
+    """As the README says: an input more, and those behind it are done again under new numbers; nothing that is there is taken for it."""
+    tree("in/a.png", "in/c.png")
+    args = ("in", "-f", "gray", "--name", "{index}.{ext}", "out/")
+    expect(0, *args, says="all 2")
+    before = read("out/2.png")
+    redone(args, [])
+    write("in/b.png", png(7, 7))
+    redone(args, ["2.png", "3.png"])
+    check(read("out/3.png") == before != read("out/2.png"), "an image under a new number is another")
+    os.remove("in/a.png")
+    redone(args, ["1.png", "2.png"])
+    check(read("out/3.png") == before, "what lies under an old number is gone")
