@@ -33,7 +33,8 @@ static const imgpipe_param params[] = {
     {"max", offsetof(struct hist_options, max), IMGPIPE_PARAM_SAMPLE, NULL, -3e38, 3e38, NULL,
      "greatest sample counted in a bin; by default the full range, for float the greatest of the image"},
     {"data", offsetof(struct hist_options, data), IMGPIPE_PARAM_TEXT, NULL, 0, 0, NULL,
-     "file for the counts: name.csv, name.json, or - for CSV on standard output"},
+     "file for the counts: name.csv, name.json, or - for CSV on standard output; from the current folder on, not from OUT. For many "
+     "images with fields of --name ({relpath}.csv)"},
     {"pass", offsetof(struct hist_options, pass), IMGPIPE_PARAM_BOOL, "no", 0, 0, NULL,
      "let the image through unchanged instead of drawing the picture"},
 };

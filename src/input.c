@@ -94,6 +94,14 @@ static void fill(struct input *input, size_t size) {
 
 static imgpipe_status open_failure(const char *path, int fault, imgpipe_error *error) {
     const char *advice = "check the file";
+    char target[1024];
+    if (fault == EINTR || fault == ECANCELED) return error_set(error, IMGPIPE_ERROR_CANCELLED, "stopped");
+    ssize_t length = fault == ENOENT ? readlink(path, target, sizeof target - 1) : -1;
+    if (length > 0) {
+        target[length] = 0;
+        return error_set(error, IMGPIPE_ERROR_INPUT, "cannot open '%s': it is a symlink to '%s', which is not there; mend or remove it",
+                         path, target);
+    }
     if (fault == ENOENT) advice = "check the name";
     if (fault == EACCES || fault == EPERM) advice = "ask for the right to read it";
     if (fault == EMFILE || fault == ENFILE) advice = "too many files are open: raise `ulimit -n`";
@@ -146,6 +154,7 @@ static struct input *new_input(const char *path, imgpipe_error *error) {
 /* The first read finds out whether there is anything at all. */
 static imgpipe_status first_bytes(struct input *input, imgpipe_error *error) {
     fill(input, 1);
+    if (input->fault == ECANCELED) return open_failure(input->name, input->fault, error);
     if (input->fault)
         return error_set(error, IMGPIPE_ERROR_INPUT, "cannot read '%s': %s; check the file and its disk", input->name,
                          input->fault_text);

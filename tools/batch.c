@@ -32,10 +32,13 @@ static void show_progress(void *user, double done) {
 
 /* In a run over many images the first signal lets the images in flight be finished, but for those that may never come to an
  * end because they wait for somebody else; the second ends them as well. */
-static bool is_cancelled(void *user) {
-    const struct lane *lane = user;
+bool batch_is_cancelled(const struct lane *lane) {
     if (!signals_caught()) return false;
     return !lane->batch->many || signals_count() > 1 || !lane->job || !S_ISREG(lane->job->mode);
+}
+
+static bool is_cancelled(void *user) {
+    return batch_is_cancelled(user);
 }
 
 static int open_context(struct lane *lane, int threads, int turn, int share, int64_t runs) {

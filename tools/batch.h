@@ -71,6 +71,8 @@ void work_tell(struct batch *batch, struct job *job);
 struct subject work_subject(const struct lane *lane);
 /* Puts a job that was not reached into the report. */
 void work_report_rest(struct batch *batch, const struct job *job);
+/* Whether a signal ends the image that the lane is at, too. */
+bool batch_is_cancelled(const struct lane *lane);
 /* Ends the run with this status: nothing is begun any more. */
 void work_stop(struct batch *batch, int status);
 #endif

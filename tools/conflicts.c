@@ -3,6 +3,7 @@
 #include "names.h"
 #include "paths.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +15,7 @@ struct claim {
     char *path;
     char *real; /* where that is behind symlinks */
     const struct job *job;
-    bool own; /* `path` belongs to the claim, not to the job */
+    const imgpipe_filter *filter; /* whose side data it is; then `path` belongs to the claim, not to the job. NULL: the image */
 };
 
 struct check {
@@ -79,10 +80,10 @@ static void check_output(struct check *check, const char *outdir, struct job *jo
         SAY(check, "'%s' would be replaced by its own output; name another OUT, or add --in-place", job->in);
 }
 
-static void check_data(struct check *check, const char *path, const struct job *job) {
+static void check_data(struct check *check, const char *path, const struct job *job, const imgpipe_filter *filter) {
     struct stat st;
     const struct job *input = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? find_input(check, path, &st) : NULL;
-    if (input) SAY(check, "the data of '%s' would replace '%s', which is an input; choose other names", job->in, path);
+    if (input) SAY(check, "the data of '%s' would replace '%s', which is an input; choose other names (%s=data=)", job->in, path, filter->name);
 }
 
 /* The side data that the chain names, whose names must have fields. */
@@ -102,8 +103,8 @@ static bool claim_data(struct check *check, const imgpipe_chain *chain, const st
         }
         char *path = name_data(check->options, job, value.text);
         if (!path) return false;
-        check_data(check, path, job);
-        check->claims[check->claim_count++] = (struct claim){.path = path, .job = job, .own = true};
+        check_data(check, path, job, value.filter);
+        check->claims[check->claim_count++] = (struct claim){.path = path, .job = job, .filter = value.filter};
     }
     return true;
 }
@@ -119,7 +120,7 @@ static int count_data(const imgpipe_chain *chain) {
 static const struct claim *find_folder(struct check *check, const struct claim *claim) {
     char *path = strdup(claim->path), *slash;
     struct claim *found = NULL;
-    while (path && !found && (slash = strrchr(path, '/')) && slash - path > (claim->own ? 0 : check->outdir)) {
+    while (path && !found && (slash = strrchr(path, '/')) && slash - path > (claim->filter ? 0 : check->outdir)) {
         *slash = 0;
         int64_t low = 0, high = check->claim_count;
         while (low < high) {
@@ -137,19 +138,28 @@ static const struct claim *find_folder(struct check *check, const struct claim *
     return found;
 }
 
+/* What the user can change for two claims to have different names. */
+static const char *place_of_names(const struct claim *a, const struct claim *b, char buf[80]) {
+    const struct claim *data = a->filter ? a : b;
+    if (!data->filter) return "--name";
+    snprintf(buf, 80, "%s%.40s=data=", a->filter && b->filter ? "" : "--name, ", data->filter->name);
+    return buf;
+}
+
 static void check_claims(struct check *check) {
+    char names[80];
     if (check->claim_count > 1) qsort(check->claims, (size_t)check->claim_count, sizeof *check->claims, compare_claims);
     for (int64_t i = 1; i < check->claim_count; i++) {
         const struct claim *a = &check->claims[i - 1], *b = &check->claims[i];
         if (path_compare(a->path, b->path) == 0)
-            SAY(check, "'%s' and '%s' would both be written to '%s'; choose names that differ (--name)", a->job->in, b->job->in,
-                a->path);
+            SAY(check, "'%s' and '%s' would both be written to '%s'; choose names that differ (%s)", a->job->in, b->job->in,
+                a->path, place_of_names(a, b, names));
     }
     for (int64_t i = 0; i < check->claim_count; i++) {
         const struct claim *inner = &check->claims[i], *folder = find_folder(check, inner);
         if (folder)
-            SAY(check, "'%s' would be written to '%s', and '%s' needs a folder of that name; choose other names (--name)",
-                folder->job->in, folder->path, inner->job->in);
+            SAY(check, "'%s' would be written to '%s', and '%s' needs a folder of that name; choose other names (%s)",
+                folder->job->in, folder->path, inner->job->in, place_of_names(folder, inner, names));
     }
 }
 
@@ -207,7 +217,7 @@ int conflicts_check(const struct options *o, const char *outdir, const imgpipe_c
         console_error(console, "no memory for the names of %lld inputs; free some, or use --shard", (long long)jobs->count);
     for (int64_t i = 0; i < check.claim_count; i++) {
         free(check.claims[i].real);
-        if (check.claims[i].own) free(check.claims[i].path);
+        if (check.claims[i].filter) free(check.claims[i].path);
     }
     free(check.claims);
     free(check.inputs);

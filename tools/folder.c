@@ -2,6 +2,7 @@
 #include "atomic_file.h"
 #include "conflicts.h"
 #include "inputs.h"
+#include "look.h"
 #include "names.h"
 #include "paths.h"
 #include "progress.h"
@@ -111,6 +112,18 @@ static void decide(struct plan *plan, const imgpipe_chain *chain) {
     }
 }
 
+/* What a run could not open, a dry run does not promise. */
+static void look_at_all(struct plan *plan) {
+    struct look look = {0};
+    for (int64_t i = 0; i < plan->jobs.count && !signals_caught(); i++) {
+        struct job *job = &plan->jobs.list[i];
+        if (job->status != JOB_TODO || look_open(&look, job->in)) continue;
+        job->status = JOB_FAILED;
+        job->error = strdup(look.error.message);
+    }
+    look_end(&look);
+}
+
 /* Finds out all that there is to do, before anything is done. */
 static int make_plan(struct plan *plan, const imgpipe_chain *chain) {
     const struct options *o = plan->options;
@@ -132,6 +145,7 @@ static int make_plan(struct plan *plan, const imgpipe_chain *chain) {
         if (!plan->records) return fail(plan, EXIT_SOME_FAILED, "no memory for what is done already; free some");
     }
     decide(plan, chain);
+    if (o->dry_run) look_at_all(plan);
     return EXIT_DONE;
 }
 
@@ -151,7 +165,9 @@ static int show_all(struct plan *plan, struct batch *batch) {
     for (int64_t i = 0; i < plan->jobs.count; i++) {
         const struct job *job = &plan->jobs.list[i];
         if (job->status == JOB_TODO) folder_show(plan->options, job->in, job->out);
-        if (job->status == JOB_FAILED && job->error) console_error(plan->console, "%s", job->error);
+        struct subject subject = {.in = job->in, .out = job->out, .many = true};
+        if (job->status == JOB_FAILED && job->error && console_wants(plan->console, job->error, &subject, CONSOLE_FAILURES_SHOWN))
+            console_error(plan->console, "%s", job->error);
     }
     int status = console_flush_output(plan->console);
     return batch_graver(status, batch->totals.count[JOB_FAILED] || batch->totals.count[JOB_KEPT] ? EXIT_SOME_FAILED : EXIT_DONE);

@@ -5,6 +5,7 @@
 #include "console.h"
 #include "folder.h"
 #include "listing.h"
+#include "look.h"
 #include "options.h"
 #include "plugins.h"
 #include "progress.h"
@@ -82,6 +83,13 @@ static int run_target(const struct options *o, struct console *console, const st
     if (target->current) {
         snprintf(message, sizeof message, "'%.200s' is no older than '%.200s': nothing to do", target->out, target->in);
         console_log(console, IMGPIPE_LOG_NOTICE, message);
+    }
+    if (o->dry_run && !target->kept && !target->current) {
+        struct look look = {0};
+        bool opens = look_open(&look, target->in);
+        if (!opens) console_error(console, "%s", look.error.message);
+        look_end(&look);
+        if (!opens) return EXIT_SOME_FAILED;
     }
     if (o->dry_run) {
         if (!target->kept && !target->current) folder_show(o, target->in, target->out);

@@ -15,32 +15,34 @@ bool input_is_pattern(const char *name) {
     return strpbrk(name, "*?[") && strcmp(name, "-") != 0 && access(name, F_OK) != 0 && errno == ENOENT;
 }
 
-static void add_named(struct walk *walk, const char *path, const char *rel) {
+/* A name that a pattern has found may be that of a pipe, or of a device, which nobody meant and which might wait for ever. */
+static void add_named(struct walk *walk, const char *path, const char *rel, bool literal) {
     if (!walk_wants(walk->options, rel, false)) return;
     struct job *job = jobs_add(walk->jobs, path, rel);
     if (!job) return;
     job->named = true;
     job_look(job);
+    if (!literal && job->mode && !S_ISREG(job->mode)) job->status = JOB_IGNORED;
 }
 
-static void take_operand(struct walk *walk, const char *name) {
+static void take_operand(struct walk *walk, const char *name, bool literal) {
     struct stat st;
     struct job *job = NULL;
     if (path_is_folder(name))
         walk_folder(walk, name);
     else if (*path_base(name))
-        add_named(walk, name, path_base(name));
+        add_named(walk, name, path_base(name), literal);
     else /* a slash behind what is no folder */
         job = jobs_add_failed(walk->jobs, name, name, "cannot open '%s': %s; check the name", name,
                               strerror(stat(name, &st) != 0 ? errno : ENOTDIR));
     if (job) job->named = true;
 }
 
-/* What matches is as good as named, as if a shell had expanded the pattern. */
+/* What matches is as good as named, as if a shell had expanded the pattern; but for what is no regular file. */
 static void take_pattern(struct walk *walk, const char *pattern) {
     glob_t found = {0};
     int failed = glob(pattern, GLOB_NOSORT, NULL, &found);
-    for (size_t i = 0; !failed && i < found.gl_pathc; i++) take_operand(walk, found.gl_pathv[i]);
+    for (size_t i = 0; !failed && i < found.gl_pathc; i++) take_operand(walk, found.gl_pathv[i], false);
     globfree(&found);
     if (failed == GLOB_NOSPACE) walk->jobs->no_memory = true;
     if (failed != GLOB_NOMATCH && failed != GLOB_ABORTED) return;
@@ -91,7 +93,7 @@ static void take_line(struct walk *walk, const char *line) {
     } else if (path_is_folder(path)) {
         jobs_add_failed(walk->jobs, path, rel, "'%s' is a folder; --files-from takes the names of files", path);
     } else {
-        add_named(walk, path, rel);
+        add_named(walk, path, rel, true);
     }
     free(rel);
     free(path);
@@ -168,7 +170,7 @@ int inputs_collect(const struct options *o, const struct roles *roles, struct co
         } else if (input_is_pattern(name)) {
             take_pattern(&walk, name);
         } else {
-            take_operand(&walk, name);
+            take_operand(&walk, name, true);
         }
     }
     if (!failed && o->files_from) failed = take_list(&walk);

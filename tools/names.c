@@ -73,7 +73,7 @@ static void put_field(FILE *to, int field, int width, const struct job *job, con
     case FIELD_STEM: fprintf(to, "%.*s", parts.stem, parts.base); break;
     case FIELD_EXT: fputs(ext, to); break;
     case FIELD_DIR: fprintf(to, "%.*s", parts.dir, parts.rel); break;
-    case FIELD_RELPATH: fprintf(to, "%.*s.%s", (int)(parts.base - parts.rel) + parts.stem, parts.rel, ext); break;
+    case FIELD_RELPATH: fprintf(to, "%.*s%s%s", (int)(parts.base - parts.rel) + parts.stem, parts.rel, *ext ? "." : "", ext); break;
     case FIELD_INDEX: fprintf(to, "%0*lld", width ? width : 1, (long long)job->index); break;
     default: break;
     }
@@ -114,7 +114,8 @@ bool name_next_data(const imgpipe_chain *chain, int *at, imgpipe_chain_value *va
 
 char *name_data(const struct options *o, const struct job *job, const char *name) {
     char buf[32];
-    return name_expand(name, job, name_extension(o, job, buf));
+    const char *ext = job->out ? name_extension(o, job, buf) : kind_extension(job->rel);
+    return name_expand(name, job, ext ? ext : "");
 }
 
 /* Takes out empty parts, as an empty {dir} leaves them: `/a//b` becomes `a/b`. */

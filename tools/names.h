@@ -14,7 +14,7 @@ char *name_expand(const char *template, const struct job *job, const char *ext);
 const char *name_extension(const struct options *options, const struct job *job, char buf[32]);
 /* The next file of side data that the chain names, from value `*at` on, which moves behind it; false where there is none. */
 bool name_next_data(const imgpipe_chain *chain, int *at, imgpipe_chain_value *value);
-/* What its name, as the chain says it, becomes for an input; as name_expand(). */
+/* What its name, as the chain says it, becomes for an input; as name_expand(). Without an output the fields are the input's. */
 char *name_data(const struct options *options, const struct job *job, const char *name);
 /* Sets job->out and job->format below OUTDIR; false with `message` filled. A name that leads out of OUTDIR is not refused here. */
 bool name_output(const struct options *options, const char *outdir, struct job *job, char message[NAMES_MESSAGE]);

@@ -65,7 +65,7 @@ static const struct row rows[] = {
      "this run, and changes when one is added or removed"},
     {NULL, 0, "resume", NULL, TYPE_FLAG, AT(resume), PLAIN, "skip what OUT/.imgpipe/ proves done by an earlier run: input, output, chain, options and version are the same; do the rest again"},
     {NULL, 0, "in-place", NULL, TYPE_FLAG, AT(in_place), PLAIN, "let outputs replace their own inputs: OUT is IN"},
-    {NULL, 0, "dry-run", NULL, TYPE_FLAG, AT(dry_run), PLAIN, "do nothing, show which input would be written to which output"},
+    {NULL, 0, "dry-run", NULL, TYPE_FLAG, AT(dry_run), PLAIN, "do nothing, show which input would be written to which output, and which inputs cannot be opened"},
     {NULL, 0, "fail-fast", NULL, TYPE_FLAG, AT(fail_fast), PLAIN, "stop at the first image that fails"},
     {NULL, 0, "shard", "I/N|auto[/N]", TYPE_ONCE, AT(shard), PLAIN,
      "do part I of N only; auto asks MPI, Slurm or Kubernetes which one this is"},

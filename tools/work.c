@@ -248,7 +248,7 @@ static bool end_job(struct lane *lane, struct job *job, imgpipe_status status, c
         enter(batch, job, JOB_OK, NULL, report);
         if (!batch->many) batch->totals.sum = *report;
         if (lane->found) add_histogram(batch, job, lane->found);
-    } else if (status == IMGPIPE_ERROR_CANCELLED || (signals_caught() && !batch->many)) {
+    } else if (status == IMGPIPE_ERROR_CANCELLED || batch_is_cancelled(lane)) {
         batch->stop = true; /* the job stays to be done */
     } else if (batch->many && status == IMGPIPE_ERROR_OUTPUT && error->fault == EEXIST) {
         enter(batch, job, JOB_KEPT, error->message, report); /* another run has written it meanwhile */

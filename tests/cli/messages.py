@@ -1,7 +1,11 @@
 """What a run over many images says, and how often: once what is true of all of them, and before any work what no image is needed for."""
 import os
+import shutil
+import signal
+import subprocess
+import time
 
-from harness import check, expect, left, png, write
+from harness import PROGRAM, check, expect, finish, left, png, run, start, wait_for_handler, write
 
 
 def pictures(count, folder="many"):
@@ -29,8 +33,6 @@ def test_pipe_as_mask():
     os.close(writer)
     os.dup2(reader, 9)
     os.set_inheritable(9, True)
-    import subprocess
-    from harness import PROGRAM
     process = subprocess.run([PROGRAM, "in.png", "-f", "conv=@/dev/fd/9", "out.png"], close_fds=False, stderr=subprocess.PIPE)
     check(process.returncode == 0, "a mask from a pipe:", process)
     os.close(reader)
@@ -63,3 +65,59 @@ def test_failures_alike_are_counted():
         write(f"mixed/f{i}.pfm", b"Pf\n2 2\n-1.0\n" + bytes(16))
     result = expect(2, "mixed", "-f", "levels=255:100%", "new/", says="4 more times: levels in_high")
     check(result.err.count("^") == 1, "not one mark:", result)
+
+
+def test_dry_run_opens():
+    """A dry run promises nothing that a run could not open."""
+    pictures(2)
+    os.symlink("nowhere", "many/broken.png")
+    os.mkdir("dir.png")
+    for args, says in ((("missing.png", "many/p00.png"), "cannot open 'missing.png': No such file"),
+                       (("{a,b}.png", "in.png"), "cannot open '{a,b}.png': No such file"),
+                       (("many",), "cannot open 'many/broken.png': it is a symlink to 'nowhere', which is not there")):
+        result = run(*args, "-f", "gray", "new/", "--dry-run")
+        real = run(*args, "-f", "gray", "new/")
+        check(result.status == real.status == 1 and says in result.err and says in real.err, "not what a run says:", result, real)
+        check("1 failed" in result.err and b"new/p0" in result.out + b"new/p0" * (args[0] == "{a,b}.png"), "the summary:", result)
+        shutil.rmtree("new")
+    for name, says in (("missing.png", "No such file"), ("dir.png/x.png", "No such file"), ("many/broken.png", "symlink to 'nowhere'"),
+                       ("in.png/x.png", "Not a directory")):
+        expect(1, name, "-f", "gray", "new.png", "--dry-run", says=says)
+    if os.geteuid():
+        os.chmod("many/p00.png", 0)
+        check("ask for the right" in run("many", "-f", "gray", "new/", "--dry-run").err, "a file without the right to read it")
+    left("in.png", "many", "dir.png")
+
+
+def test_names_of_data():
+    """Without outputs the fields of side data are those of the inputs; a conflict says where to change the name."""
+    os.mkdir("col")
+    write("col/photo.png", png(9, 7))
+    write("col/photo.pgm", b"P5 2 2 255\n" + bytes(4))
+    write("col/plain", png(9, 7))
+    expect(0, "-q", "-r", "col", "-f", "hist=data={relpath}.csv", "--no-output")
+    left("in.png", "col", "photo.png.csv", "photo.pgm.csv", "plain.csv")
+    result = expect(2, "-r", "col", "-f", "hist=data={stem}.csv", "--no-output", says=r"both be written to 'photo.csv'.*\(hist=data=\)")
+    check("--name" not in result.err, "the advice:", result)
+    expect(2, "-r", "col", "-f", "hist=data={stem}.csv", "new/", says=r"\(hist=data=\)")
+    # With outputs {relpath} is the output's, as {ext} is.
+    os.remove("col/photo.pgm")
+    expect(0, "-q", "-r", "col", "-f", "hist=data={relpath}.json:pass", "--format", "ppm", "new/")
+    check(os.path.exists("photo.ppm.json") and os.path.exists("plain.ppm.json"), os.listdir("."))
+    expect(2, "col", "-f", "hist=data=two/{stem}.ppm/x.csv:pass", "--format", "ppm", "two/", says=r"(--name, hist=data=)")
+
+
+def test_pipe_in_a_pattern():
+    """What a pattern finds and is no file is left alone; a pipe that is named is read, and a signal does not blame it."""
+    pictures(2)
+    os.mkfifo("many/pipe.png")
+    expect(0, "many/p*.png", "-f", "gray", "new/", says="all 2 images done; 1 file that is no image ignored")
+    expect(1, "many/pi*.png", "-f", "gray", "new/", says="no image was found")
+    for more in ((), ("many/p00.png",)):
+        process = start("many/pipe.png", *more, "-f", "gray", "other/")
+        wait_for_handler(process)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        text = finish(process)
+        check(process.returncode == 130 and "check the file" not in text and "stopped by a signal" in text, "the message:", text)
+        shutil.rmtree("other", ignore_errors=True)
