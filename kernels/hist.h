@@ -62,9 +62,22 @@ KERNEL_TABLE(hist);
 /* Tables on the CPU for `channels`: a multiple of it, so that sample i of a row always belongs to channel
  * (i % tables) % channels. */
 PIXEL_FN int32_t hist_tables(int32_t channels) { return channels == 3 ? 12 : 8; }
+/* Memory of the kernel that counts bytes by their bits. */
+#define HIST_BLOCK 6144 /* samples that are sorted into parts at a time */
+#define HIST_GROUP 512  /* samples of a plane of bits */
+#define HIST_GROUPS 8   /* at most so many are counted together, and at least HIST_WAIT but at the end */
+#define HIST_WAIT 3
+struct hist_bits {
+    uint64_t sets[4][256]; /* by channel */
+    uint64_t planes[HIST_GROUPS][9][HIST_GROUP / 64];
+    uint8_t *end[4][4]; /* of the parts of each channel, where samples wait to be counted */
+    uint8_t part[4][4][HIST_BLOCK + (HIST_WAIT + 1) * HIST_GROUP];
+};
+
 /* rows->scratch that the CPU kernels need; 0 where they count into the state. */
 PIXEL_FN size_t hist_scratch_size(const struct hist_job *job, imgpipe_type type) {
-    int64_t pitch = type == IMGPIPE_U8 ? 256 : type == IMGPIPE_F32 && job->bins <= HIST_SMALL ? hist_slots(job) : 0;
+    if (type == IMGPIPE_U8) return sizeof(struct hist_bits); /* tables are smaller */
+    int64_t pitch = type == IMGPIPE_F32 && job->bins <= HIST_SMALL ? hist_slots(job) : 0;
     return (size_t)(hist_tables(job->channels) * pitch) * sizeof(uint32_t);
 }
 

@@ -174,6 +174,37 @@ static void test_counts(void) {
                 }
 }
 
+/* Calls of many bytes, which are counted in another way where there is AVX-512: rows that end within a vector, that are many to
+ * a block and many blocks long, and content of one value, of two, of the upper quarter, and of all. */
+static void test_many_bytes(void) {
+    static const int64_t sizes[][2] = {{384, 64}, {385, 40}, {1003, 31}, {3071, 5}, {6144, 2}, {6145, 3}, {20001, 2}, {100, 64}};
+    for (int s = 0; s < 8; s++)
+        for (int channels = 1; channels <= 4; channels++)
+            for (int content = 0; content < 5; content++) {
+                imgpipe_info in = {sizes[s][0], sizes[s][1], {IMGPIPE_U8, channels, channels == 2}};
+                int64_t samples = in.width * in.height * channels;
+                char what[96];
+                snprintf(what, sizeof what, "%d x %d, %d channels, content %d", (int)in.width, (int)in.height, channels, content);
+                uint8_t *pixels = malloc((size_t)samples);
+                pixels_fill(pixels, IMGPIPE_U8, samples, content % 3);
+                for (int64_t i = 0; i < samples && content >= 3; i++)
+                    pixels[i] = content == 3 ? 192 | pixels[i] : (pixels[i] & 1) * 255;
+                for (int isa = 0; isa <= kernel_isa_best(); isa++) {
+                    union options values;
+                    imgpipe_stage stage;
+                    imgpipe_error error = {0};
+                    if (!stage_make(&stage, &values, "width=64", in, isa, &error)) {
+                        CHECK(false, "%s: %s", what, error.message);
+                        continue;
+                    }
+                    stage_run(&stage, pixels, 64, 1);
+                    counts_compare(stage.data, pixels, what);
+                    stage_free(&stage);
+                }
+                free(pixels);
+            }
+}
+
 static void test_range(void) {
     static const float some[] = {3.0f, NAN, -INFINITY, -0.75f, INFINITY, 0.0f}, none[] = {NAN, INFINITY, NAN},
                        equal[] = {5, 5, NAN};
@@ -356,6 +387,7 @@ static void test_ticks(void) {
 
 int main(void) {
     test_counts();
+    test_many_bytes();
     test_range();
     test_texts();
     test_locale();
