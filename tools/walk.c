@@ -38,11 +38,30 @@ static imgpipe_content content_of(const char *path) {
     return size <= 0 ? IMGPIPE_CONTENT_OTHER : imgpipe_content_of(bytes, (size_t)size);
 }
 
+/* Nobody knows whether it is an image, or a folder with some. Of a path that is too long the end is shown. */
+static void add_unseen(struct walk *walk, const char *path, const char *rel, int fault) {
+    size_t length = strlen(path);
+    const char *part = fault == ENAMETOOLONG && length > 600 ? strchr(path + length - 600, '/') : NULL;
+    jobs_add_failed(walk->jobs, path, rel, "cannot look at '%s%s': %s; %s", part ? "..." : "", part ? part : path, strerror(fault),
+                    fault == ENAMETOOLONG ? "start in a folder that is nearer to it" : "ask for the right to enter its folder");
+}
+
+/* It went meanwhile, or is a symlink that leads nowhere. */
+static bool is_absent(int fault) {
+    return fault == ENOENT || fault == ENOTDIR || fault == ELOOP;
+}
+
 static void add_file(struct walk *walk, const char *path, const char *rel) {
     if (!walk_wants(walk->options, rel, false)) return;
+    bool named = kind_of_extension(kind_extension(rel)) != NULL;
+    struct stat st;
+    if (!named && stat(path, &st) != 0 && !is_absent(errno)) {
+        add_unseen(walk, path, rel, errno);
+        return;
+    }
     struct job *job = jobs_add(walk->jobs, path, rel);
     if (!job) return;
-    bool there = job_look(job), named = kind_of_extension(kind_extension(rel)) != NULL;
+    bool there = job_look(job);
     /* A pipe or device in a folder is nobody's image, and reading it might wait for ever. */
     if (there && !S_ISREG(job->mode)) job->status = JOB_IGNORED;
     else if (!named && (!there || content_of(path) == IMGPIPE_CONTENT_OTHER)) job->status = JOB_IGNORED;
@@ -94,7 +113,12 @@ static void take(struct walk *walk, const char *path, size_t base) {
     struct stat st;
     const char *rel = path + base;
     if (lstat(path, &st) != 0) {
-        if (errno != ENOENT || kind_of_extension(kind_extension(rel))) add_file(walk, path, rel); /* the run says what is wrong */
+        int fault = errno;
+        bool wanted = walk_wants(walk->options, rel, false), named = kind_of_extension(kind_extension(rel)) != NULL;
+        if (named && wanted)
+            add_file(walk, path, rel); /* the run says what is wrong */
+        else if (!is_absent(fault) && (wanted || (walk->options->recursive && walk_wants(walk->options, rel, true))))
+            add_unseen(walk, path, rel, fault);
         return;
     }
     if (walk->outputs && walk_wants(walk->options, rel, false) && records_wrote(walk->outputs, path + walk->outputs_base, &st)) {

@@ -196,6 +196,31 @@ def test_ignored_signals():
         check(process.returncode == 0 and "all 3" in err, number, "ends what ignores it:", process.returncode, err)
 
 
+def test_what_cannot_be_looked_at():
+    """Where a path is too long, as where the right to enter a folder is missing, nobody knows what is lost."""
+    tree("in/a.png")
+    home, deep = os.getcwd(), ["d" * 200] * 20
+    os.chdir("in")
+    for name in deep:
+        os.mkdir(name)
+        os.chdir(name)
+    write("p" * 100, png(4, 4))
+    os.mkdir("f" * 100)
+    os.chdir(home)
+    result = expect(1, "-r", "in", "-f", "gray", "out/", says="1 of 3 images done, 2 failed")
+    check(result.err.count("cannot look at") == 2 and "File name too long" in result.err, result)
+    expect(1, "-r", "in", "--include", "a.png", "-f", "gray", "out2/", says="cannot look at")
+    expect(0, "-r", "in", "--exclude", "p*", "--exclude", "f*", "-f", "gray", "out3/", says="1 image done")
+    os.symlink("nowhere", "in/link")
+    expect(0, "in", "-f", "gray", "out4/", says="1 image done")
+    if os.getuid():
+        os.makedirs("other/sub/deeper")
+        write("other/sub/picture", png(4, 4))
+        os.chmod("other/sub", 0o644)
+        expect(1, "-r", "other", "-f", "gray", "out5/", says="cannot look at 'other/sub/picture': Permission denied")
+        os.chmod("other/sub", 0o755)
+
+
 def test_signal_while_a_pipe_is_silent():
     os.mkfifo("pipe.png")
     tree("a.png")
