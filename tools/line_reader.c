@@ -45,7 +45,11 @@ bool line_read(struct line_reader *r, char **line, size_t *length) {
         bool blank = !too_long && is_blank(r->buffer + r->begin, *length);
         if (!more && blank) return false;
         r->number++;
-        *line = too_long || blank ? NULL : strndup(r->buffer + r->begin, *length);
+        *line = too_long || blank ? NULL : malloc(*length + 1);
+        if (*line) {
+            memcpy(*line, r->buffer + r->begin, *length); /* there may be zero bytes in it */
+            (*line)[*length] = 0;
+        }
         r->begin += *length + (end ? 1 : 0);
         if (!blank) return true;
         seen = 0;

@@ -81,6 +81,8 @@ BAD = [
     ({"id": 7, "in": "in.png", "out": "o.png", "options": [8]}, "no object"), ({"id": 7, "in": ".", "out": "."}, "one image"),
     ({"id": 7, "in": "in.png", "chain": "hist=data=-"}, "standard output carries"), ({"id": [7], "in": "in.png"}, "'id'"),
     (b'{"id":7,"in":"in\\u0000.png"}\n', "U\\+0000"), (b'{"id":7,"in":"' + b"x" * (1 << 20) + b'"}\n', "longer than 1048576"),
+    (b'{"id":7,"in":"in.png",\0"out":"o.png"}\n', "no JSON"), (b'{"id":7,"in":"in\0.png","out":"o.png"}\n', "control character"),
+    (b'{"id":7,"in":"in.png"}\0' + b"x" * 5000 + b"\n", "no JSON"), (b"\0" * 70000 + b"\n", "no JSON"),
     (b'{"in":' * 200 + b"\n", "too deep"), (b"\xff\xfe{}\n", "no JSON"), ({"id": 7, "in": "cut.png", "out": "o.png"}, "truncated"),
 ]
 
