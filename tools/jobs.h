@@ -27,7 +27,7 @@ struct job {
     bool in_place;      /* the output replaces the input */
     bool replace;       /* what is at the output's place */
     bool decided;       /* before any work */
-    bool filtered;      /* kept because the input is what another chain or other options made in its place (--in-place --resume) */
+    bool filtered;      /* kept because the input is what other settings made in its place (--in-place --resume) */
     bool current;       /* skipped because the output is no older than the input (--overwrite older) */
 };
 

@@ -60,7 +60,7 @@ static void explain_kept(struct batch *batch) {
     for (int64_t i = 0; i < batch->jobs->count; i++) filtered += batch->jobs->list[i].status == JOB_KEPT && batch->jobs->list[i].filtered;
     if (filtered)
         console_error(batch->console,
-                      "%lld of these %s filtered already, in place, by an earlier run with another chain or other options; "
+                      "%lld of these %s filtered already, in place, by an earlier run with another chain, options or version; "
                       "--overwrite always besides --resume filters what that made",
                       (long long)filtered, filtered == 1 ? "was" : "were");
     if (batch->totals.count[JOB_KEPT] > filtered)

@@ -119,7 +119,7 @@ void work_tell(struct batch *batch, struct job *job) {
     imgpipe_report report = imgpipe_report_default();
     pthread_mutex_lock(&batch->lock);
     enum job_status status = job->status;
-    const char *kept = job->filtered ? "an earlier run with another chain or other options has filtered it already" : "the output exists";
+    const char *kept = job->filtered ? "an earlier run with another chain, options or version has filtered it already" : "the output exists";
     struct subject subject = {.in = job->in, .out = job->out, .many = true};
     if (status == JOB_FAILED && job->error && console_wants(batch->console, job->error, &subject, CONSOLE_FAILURES_SHOWN))
         console_error(batch->console, "%s", job->error);
