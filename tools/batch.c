@@ -37,8 +37,25 @@ bool batch_is_cancelled(const struct lane *lane) {
     return !lane->batch->many || signals_count() > 1 || !lane->job || !S_ISREG(lane->job->mode);
 }
 
+/* What the first signal means. Images may take long, and who waits would think that it was not heard. */
+static void tell_signal(struct batch *batch, int images) {
+    char message[160];
+    if (batch->signal_told || images == 0 || signals_count() != 1) return;
+    batch->signal_told = true;
+    snprintf(message, sizeof message, "stopping: the image%s at work %s finished first; a second signal (Ctrl-C) ends %s too",
+             images == 1 ? "" : "s", images == 1 ? "is" : "are", images == 1 ? "it" : "these");
+    console_log(batch->console, IMGPIPE_LOG_NOTICE, message);
+}
+
 static bool is_cancelled(void *user) {
-    return batch_is_cancelled(user);
+    struct lane *lane = user;
+    bool cancelled = batch_is_cancelled(lane);
+    if (!cancelled && lane->batch->many && !lane->shared && signals_caught()) {
+        pthread_mutex_lock(&lane->batch->lock);
+        tell_signal(lane->batch, 1);
+        pthread_mutex_unlock(&lane->batch->lock);
+    }
+    return cancelled;
 }
 
 static int open_context(struct lane *lane, int threads, int turn, int share, int64_t runs) {
@@ -104,6 +121,9 @@ static void await_lanes(struct batch *batch, struct lane *lanes, int count) {
         until.tv_nsec += TICK;
         if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
         pthread_cond_timedwait(&batch->change, &batch->lock, &until);
+        int files = 0;
+        for (int i = 0; signals_caught() && i < count; i++) files += lanes[i].job && S_ISREG(lanes[i].job->mode);
+        tell_signal(batch, files);
         for (int i = 0; signals_caught() && i < count; i++)
             if (lanes[i].job && (signals_count() > 1 || !S_ISREG(lanes[i].job->mode))) signals_wake(lanes[i].thread);
     }
@@ -244,7 +264,8 @@ static int run_all(struct batch *batch) {
     int status = run_alone(batch, batch->queue, alone);
     batch->next = alone;
     int64_t rest = batch->queued - alone;
-    if (!status && rest > 0) status = run_lanes(batch, rest < lanes ? (int)rest : lanes);
+    batch->lanes = rest < lanes ? (int)rest : lanes;
+    if (!status && rest > 0) status = run_lanes(batch, batch->lanes);
     if (!status) status = run_alone(batch, batch->deferred, batch->deferred_count);
     return status;
 }

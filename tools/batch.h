@@ -37,6 +37,8 @@ struct batch {
     bool device_absent;         /* … and it is not */
     bool stop;                  /* no job is to be begun any more */
     bool header_written;
+    bool signal_told;           /* what the first signal lets be finished */
+    int lanes;                  /* so many images at once, a thread each; 0: one after another */
     int device_failures;
     int status;                 /* enum exit_status: the gravest so far */
     struct totals totals;

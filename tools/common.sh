@@ -107,6 +107,15 @@ cuda_options() {
     fi
 }
 
+# Of ninja's lines, on a terminal, the last one's "[done/all]", in place. Building takes minutes, and silence looks like a fault.
+show_steps() {
+    local line
+    while IFS= read -r line; do
+        [ -t 2 ] && [[ $line == \[*/*\]* ]] && printf '\r%s: built %s ' "$me" "${line%%]*}]" >&2
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+}
+
 # build FOLDER OPTION…: below the root; a folder that is there is used again. More options may stand in MESON_ARGS, and
 # what to build in the array `targets` (empty: everything).
 targets=()
@@ -116,7 +125,7 @@ build() {
     mkdir -p "$root/build-logs"
     # shellcheck disable=SC2206
     local options=("$@" ${MESON_ARGS:-})
-    say "building in $folder"
+    say "building in $folder, which takes some minutes the first time"
     if [ -f "$folder/build.ninja" ]; then
         # A folder made by another Meson, or copied from elsewhere, cannot be set up again and is made anew.
         meson setup --reconfigure "${options[@]}" "$folder" "$root" >"$log" 2>&1 ||
@@ -124,7 +133,7 @@ build() {
     else
         rm -rf "$folder"
         meson setup "${options[@]}" "$folder" "$root" >"$log" 2>&1
-    fi && ninja -C "$folder" ${targets+"${targets[@]}"} >>"$log" 2>&1 && return
+    fi && ninja -C "$folder" ${targets+"${targets[@]}"} 2>&1 | tee -a "$log" | show_steps && return
     # What failed, without the commands themselves, which are long; if nothing is marked so, the end.
     { sed -n '/^FAILED/,$p' "$log" | grep -v '^\[' || tail -n 20 "$log"; } | cut -c 1-300 | head -n 60 >&2
     say "the build failed; all of its output is in $log"

@@ -133,8 +133,9 @@ static int make_plan(struct plan *plan, const imgpipe_chain *chain) {
     if (!status) status = name_all(plan, chain);
     if (status) return status;
     if (plan->jobs.folders_left) {
-        snprintf(message, sizeof message, "%lld folder%s in the input %s not entered; -r enters them", (long long)plan->jobs.folders_left,
-                 plan->jobs.folders_left == 1 ? "" : "s", plan->jobs.folders_left == 1 ? "was" : "were");
+        bool one = plan->jobs.folders_left == 1;
+        snprintf(message, sizeof message, "%lld folder%s in the input %s not entered; -r enters %s", (long long)plan->jobs.folders_left,
+                 one ? "" : "s", one ? "was" : "were", one ? "it" : "them");
         console_log(plan->console, IMGPIPE_LOG_NOTICE, message);
     }
     take_part(plan);

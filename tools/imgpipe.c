@@ -6,6 +6,7 @@
 #include "folder.h"
 #include "listing.h"
 #include "look.h"
+#include "names.h"
 #include "options.h"
 #include "plugins.h"
 #include "progress.h"
@@ -103,6 +104,15 @@ static int run_target(const struct options *o, struct console *console, const st
     return status;
 }
 
+/* A run without outputs from which nothing is left; it may be for the time that it takes. */
+static void tell_nothing_written(const struct options *o, struct console *console, const imgpipe_chain *chain) {
+    imgpipe_chain_value value;
+    int at = 0;
+    if (!o->no_output || o->report || o->merge_hist || o->timings || name_next_data(chain, &at, &value)) return;
+    console_log(console, IMGPIPE_LOG_NOTICE,
+                "nothing is written: with --no-output that takes hist=data=FILE, --report FILE or --merge-hist FILE");
+}
+
 static int run(const struct options *o, struct plugins *plugins, struct console *console) {
     char message[TARGET_MESSAGE];
     struct chain_text text = {0};
@@ -129,7 +139,7 @@ static int run(const struct options *o, struct plugins *plugins, struct console 
         status = EXIT_USAGE;
     } else if (o->merge_hist && (status = merge_check(o, chain, error.message))) {
         console_error(console, "%s", error.message);
-    } else if (roles.many) {
+    } else if (tell_nothing_written(o, console, chain), roles.many) {
         status = folder_run(o, &roles, console, chain, &text);
     } else {
         if (found != EXIT_DONE) console_error(console, "%s", message);

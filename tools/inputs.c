@@ -99,6 +99,24 @@ static void take_line(struct walk *walk, const char *line) {
     free(path);
 }
 
+/* Text of two bytes a character, as PowerShell writes it: by its mark, or every second byte is zero. */
+static bool is_utf16(const char *line, size_t length) {
+    if (length >= 2 && (memcmp(line, "\xff\xfe", 2) == 0 || memcmp(line, "\xfe\xff", 2) == 0)) return true;
+    return length >= 4 && ((line[0] && !line[1] && line[2] && !line[3]) || (!line[0] && line[1] && !line[2] && line[3]));
+}
+
+/* What is wrong with the line of a list that is no name; NULL: nothing. `number` is the line's, from 0. */
+static const char *fault_of_line(const char *line, size_t length, int64_t number, bool null) {
+    struct stat st;
+    bool whole = strlen(line) == length;
+    if (number == 0 && is_utf16(line, length) && lstat(line, &st) != 0)
+        return "it is UTF-16, as PowerShell writes text; write the list as UTF-8 (Out-File -Encoding utf8)";
+    /* The first name of UTF-16 without a mark is one character; so is the second. */
+    if (null && number == 1 && length == 1 && lstat(line, &st) != 0)
+        return "its names are single characters under which there is no file; if it is UTF-16, write it as UTF-8, and leave out -0";
+    return whole ? NULL : "a name holds a zero byte; add -0, or check the list";
+}
+
 static int take_list(struct walk *walk) {
     const char *name = walk->options->files_from;
     bool standard = strcmp(name, "-") == 0;
@@ -107,22 +125,23 @@ static int take_list(struct walk *walk) {
     size_t capacity = 0;
     ssize_t length = 0;
     int end = walk->options->null ? 0 : '\n', fault = file ? 0 : errno;
-    bool first = true;
+    int64_t number = 0, single = 0;
+    const char *why = NULL;
     while (!fault && !signals_caught() && (errno = 0, length = getdelim(&line, &capacity, end, file)) > 0) {
         if (line[length - 1] == (char)end) line[--length] = 0;
-        if (strlen(line) != (size_t)length) {
-            console_error(walk->console, "--files-from: a name holds a zero byte; add -0, or check '%.200s'", name);
-            break;
-        }
-        take_line(walk, end ? clean_line(line, first) : line);
-        first = false;
+        single += length == 1;
+        if (number == 1 && single < 2) single = -1;
+        why = fault_of_line(line, (size_t)length, number, !end && single == 2);
+        if (why) break;
+        take_line(walk, end ? clean_line(line, number == 0) : line);
+        number++;
     }
+    if (why) console_error(walk->console, "--files-from: '%.200s': %s", name, why);
     if (file && ferror(file) && !signals_caught()) fault = errno ? errno : EIO;
-    bool broken = !fault && length > 0 && !signals_caught();
     free(line);
     if (file && !standard) fclose(file);
     if (fault) console_error(walk->console, "--files-from: cannot read '%.200s': %s; check the name", name, strerror(fault));
-    return fault || broken ? EXIT_USAGE : 0;
+    return fault || why ? EXIT_USAGE : 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- all */

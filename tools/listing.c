@@ -280,19 +280,24 @@ static const struct {
 };
 #define STATUS_COUNT (sizeof statuses / sizeof statuses[0])
 
+static void print_option(const struct option_help *help) {
+    char left[64];
+    snprintf(left, sizeof left, "%s%s--%s%s%s", help->letter ? help->letter : "  ", help->letter ? ", " : "  ", help->name,
+             help->value ? " " : "", help->value ? help->value : "");
+    print_row(left, 28, help->help);
+}
+
 static void print_help(struct plugins *plugins) {
     struct option_help help;
     printf("Usage: imgpipe [OPTIONS] IN -f CHAIN OUT\n"
+           "       imgpipe [OPTIONS] IN... -f CHAIN OUT/       (files, patterns and folders into a folder)\n"
            "       imgpipe --list | --help [FILTER] | --list-devices | --list-formats | --version\n\n"
            "Runs a chain of filters on an image: imgpipe in.png -f gray,blur=2,hist out.png\n"
            "A chain is FILTER[=VALUE[:VALUE...]] with commas between filters; a value may be named (blur=sigma=2),\n"
            "and is quoted by '...' where it holds a comma or a colon. '-' is standard input or output.\n");
     for (int i = 0; options_help(i, &help); i++) {
-        char left[64];
-        snprintf(left, sizeof left, "%s%s--%s%s%s", help.letter ? help.letter : "  ", help.letter ? ", " : "  ", help.name,
-                 help.value ? " " : "", help.value ? help.value : "");
         if (help.heading) printf("\n%s:\n", help.heading);
-        print_row(left, 28, help.help);
+        print_option(&help);
     }
     printf("\nFilters (--help FILTER says all about one):\n");
     list_filters(plugins, false);
@@ -335,8 +340,19 @@ static void json_help(struct plugins *plugins) {
     printf("}\n");
 }
 
+static bool help_option(const char *name) {
+    struct option_help help;
+    for (int i = 0; options_help(i, &help); i++) {
+        if (strcmp(help.name, name + strspn(name, "-")) != 0) continue;
+        print_option(&help);
+        return true;
+    }
+    return false;
+}
+
 static int help_filter(const struct options *options, struct plugins *plugins, char message[OPTIONS_MESSAGE]) {
     const imgpipe_filter *filter = plugins_find(plugins, options->help_filter);
+    if (!filter && !options->json && help_option(options->help_filter)) return 0;
     if (!filter) {
         const char *names[64];
         int count = 0;

@@ -121,6 +121,8 @@ bool request_read(const char *line, size_t length, const struct options *base, s
     struct json json;
     char why[200];
     *r = (struct request){.options = *base};
+    if (length >= 2 && (memcmp(line, "\xff\xfe", 2) == 0 || memcmp(line, "\xfe\xff", 2) == 0))
+        return SAY("the line is no JSON: it is UTF-16, as PowerShell writes text; write the jobs as UTF-8");
     if (!json_parse(line, length, &json, why, sizeof why)) return SAY("the line is no JSON: %s", why);
     bool right =
         json.nodes[0].type == JSON_OBJECT ? take_id(&json, r, message) : SAY("the line is no object; write {\"id\":1,\"in\":...}");

@@ -50,8 +50,19 @@ static void put_counts(const struct batch *batch, char *text, size_t size) {
     if (count[JOB_KEPT]) append(text, size, ", %lld kept as they are", (long long)count[JOB_KEPT]);
     if (count[JOB_TODO] && !batch->options->dry_run) append(text, size, ", %lld not done", (long long)count[JOB_TODO]);
     if (count[JOB_IGNORED])
-        append(text, size, "; %lld file%s that %s no image%s ignored", (long long)count[JOB_IGNORED], count[JOB_IGNORED] == 1 ? "" : "s",
-               count[JOB_IGNORED] == 1 ? "is" : "are", count[JOB_IGNORED] == 1 ? "" : "s");
+        append(text, size, "; %lld file%s that %s no image%s ignored%s", (long long)count[JOB_IGNORED], count[JOB_IGNORED] == 1 ? "" : "s",
+               count[JOB_IGNORED] == 1 ? "is" : "are", count[JOB_IGNORED] == 1 ? "" : "s",
+               batch->console->verbose ? "" : count[JOB_IGNORED] == 1 ? " (-v names it)" : " (-v names them)");
+}
+
+/* With -v, what else nobody would say. */
+static void name_ignored(const struct batch *batch) {
+    char message[1100];
+    for (int64_t i = 0; batch->console->verbose && i < batch->jobs->count; i++) {
+        if (batch->jobs->list[i].status != JOB_IGNORED) continue;
+        snprintf(message, sizeof message, "ignored, since it is no image: '%s'", batch->jobs->list[i].in);
+        console_log(batch->console, IMGPIPE_LOG_DETAIL, message);
+    }
 }
 
 /* Why outputs were kept, and what to do. */
@@ -84,9 +95,10 @@ void summary_print(struct batch *batch, const struct shard *shard) {
         explain_kept(batch);
     }
     if (batch->console->quiet) return;
+    name_ignored(batch);
     if (shard->count > 1) append(text, sizeof text, "part %lld of %lld: ", (long long)shard->index + 1, (long long)shard->count);
     put_counts(batch, text, sizeof text);
-    if (shard->count > 1) append(text, sizeof text, "; %lld images in all parts", (long long)t->images);
+    if (shard->count > 1) append(text, sizeof text, "; %lld image%s in all parts", (long long)t->images, t->images == 1 ? "" : "s");
     if (t->count[JOB_OK] && seconds > 0)
         append(text, sizeof text, "; %.2f s, %.1f images/s, %.1f MB/s", seconds, (double)t->count[JOB_OK] / seconds,
                (double)t->bytes_in / seconds * 1e-6);

@@ -15,18 +15,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool matches(const struct option_list *patterns, const char *rel) {
+/* A pattern that ends in a slash means a folder and all that is in it: one of the folders that `rel` lies in, or is. */
+static bool matches_folder(const char *pattern, const char *rel, bool folder) {
+    char *name = strndup(pattern, strlen(pattern) - 1), *path = strdup(rel);
+    bool found = false;
+    if (folder) found = name && fnmatch(name, strchr(name, '/') ? rel : path_base(rel), FNM_PATHNAME) == 0;
+    for (char *slash; name && path && !found && (slash = strrchr(path, '/'));) {
+        *slash = 0;
+        found = fnmatch(name, strchr(name, '/') ? path : path_base(path), FNM_PATHNAME) == 0;
+    }
+    free(name);
+    free(path);
+    return found;
+}
+
+static bool matches(const struct option_list *patterns, const char *rel, bool folder) {
     const char *base = path_base(rel);
     for (int i = 0; i < patterns->count; i++) {
         const char *pattern = patterns->items[i];
         bool path = strchr(pattern, '/') != NULL;
+        size_t length = strlen(pattern);
+        if (length > 1 && pattern[length - 1] == '/') {
+            if (matches_folder(pattern, rel, folder)) return true;
+            continue;
+        }
         if (fnmatch(pattern, path ? rel : base, path ? FNM_PATHNAME : 0) == 0) return true;
     }
     return false;
 }
 
 bool walk_wants(const struct options *o, const char *rel, bool folder) {
-    return !matches(&o->exclude, rel) && (folder || !o->include.count || matches(&o->include, rel));
+    return !matches(&o->exclude, rel, folder) && (folder || !o->include.count || matches(&o->include, rel, folder));
 }
 
 /* Looks at the first bytes of a regular file. */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define DEVICE_TEXT 160 /* as much as imgpipe_report has */
 /* After so many failures of the device in a row it is lost, and all that follows would fail as well. */
 #define DEVICE_FAILURES 8
 
@@ -46,12 +47,21 @@ static int exit_status(const struct batch *batch, const imgpipe_error *error) {
 
 /* ------------------------------------------------------------------------------------------------- telling */
 
+/* The device as it is told of all images: of the CPU a lane only knows its own thread. */
+static const char *device_of_all(const struct batch *batch, const char *device, char buf[DEVICE_TEXT]) {
+    static const char one[] = "cpu, 1 thread,";
+    if (batch->lanes < 2 || strncmp(device, one, strlen(one)) != 0) return device;
+    snprintf(buf, DEVICE_TEXT, "cpu, %d threads with an image each,%.80s", batch->lanes, device + strlen(one));
+    return buf;
+}
+
 /* Called with the lock held. */
 static void write_report(struct batch *batch, const struct job *job, const char *error, const imgpipe_report *report) {
     if (!batch->report) return;
     const char *device = report->device[0] ? report->device : batch->options->device ? batch->options->device : "auto";
     /* The device is known with the first image that ran; what was decided before that waits for nothing. */
-    if (!batch->header_written) report_header(batch->report, batch->text->text, device);
+    char all[DEVICE_TEXT];
+    if (!batch->header_written) report_header(batch->report, batch->text->text, device_of_all(batch, device, all));
     batch->header_written = true;
     imgpipe_report line = *report;
     line.device[0] = 0;
@@ -229,9 +239,11 @@ static bool is_device_absent(struct batch *batch) {
 }
 
 /* Of all images the totals name one device: a GPU if there was one, though the CPU may have begun. */
-static void keep_device(imgpipe_report *sum, const imgpipe_report *report) {
+static void keep_device(struct batch *batch, const imgpipe_report *report) {
+    imgpipe_report *sum = &batch->totals.sum;
+    char all[DEVICE_TEXT];
     if (!sum->device[0] || (settings_is_gpu(report->device) && !settings_is_gpu(sum->device)))
-        snprintf(sum->device, sizeof sum->device, "%s", report->device);
+        snprintf(sum->device, sizeof sum->device, "%s", device_of_all(batch, report->device, all));
 }
 
 /* What a run's result means for the job and the batch. False if the job should be tried again alone. */
@@ -244,7 +256,7 @@ static bool end_job(struct lane *lane, struct job *job, imgpipe_status status, c
     if (status == IMGPIPE_OK) {
         batch->device_failures = 0;
         report_add(&batch->totals, report);
-        keep_device(&batch->totals.sum, report);
+        keep_device(batch, report);
         enter(batch, job, JOB_OK, NULL, report);
         if (!batch->many) batch->totals.sum = *report;
         if (lane->found) add_histogram(batch, job, lane->found);

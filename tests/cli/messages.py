@@ -1,5 +1,6 @@
 """What a run over many images says, and how often: once what is true of all of them, and before any work what no image is needed for."""
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -121,3 +122,94 @@ def test_pipe_in_a_pattern():
         text = finish(process)
         check(process.returncode == 130 and "check the file" not in text and "stopped by a signal" in text, "the message:", text)
         shutil.rmtree("other", ignore_errors=True)
+
+
+def test_nothing_is_written():
+    """Without outputs and side data one notice says so; it is no error."""
+    pictures(2)
+    for args in (("in.png", "-f", "blur"), ("many", "-f", "gray,hist"), ("in.png",)):
+        result = expect(0, *args, "--no-output", says="nothing is written: .*hist=data=FILE, --report FILE or --merge-hist FILE")
+        check(result.err.count("nothing is written") == 1, "not once:", result)
+        check("nothing" not in run("-q", *args, "--no-output").err, "a notice with -q")
+    for more in (("hist=data=-",), ("hist", "--report", "r.json"), ("hist", "--merge-hist", "m.json"), ("hist", "--timings")):
+        check("nothing is written" not in run("in.png", "--no-output", "-f", *more).err, "something is written, or shown", more)
+
+
+def test_first_signal():
+    """The first signal says what it lets be finished, and what the second does."""
+    os.mkdir("large")
+    for i in range(4):
+        write(f"large/p{i}.ppm", b"P6 3000 2000 255\n" + os.urandom(18000000))
+    for threads in ("1", "2"):
+        process = start("large", "-f", "median=255,median=255", "-j", threads, "--device", "cpu", f"new{threads}/")
+        wait_for_handler(process)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        line = process.stderr.readline().decode()
+        check(re.search(r"stopping: the images? at work (is|are) finished first; a second signal \(Ctrl-C\) ends (it|these) too", line),
+              "the first signal says nothing:", line)
+        process.send_signal(signal.SIGINT)
+        text = finish(process)
+        check(process.returncode == 130 and "stopping" not in text and "stopped by a signal" in text, "the end:", text)
+
+
+def test_encodings_of_lists():
+    pictures(2)
+    names = "many/p00.png\nmany/p01.png\n"
+    for encoding, more in (("utf-16", ()), ("utf-16-be", ()), ("utf-16-le", ()), ("utf-16", ("-0",)), ("utf-16-le", ("-0",))):
+        write("list", names.encode(encoding))
+        expect(2, "--files-from", "list", *more, "-f", "gray", "new/", says="'list': it.*UTF-16.*UTF-8")
+    write("list", names.encode("utf-8-sig"))
+    expect(0, "-q", "--files-from", "list", "-f", "gray", "new/")
+    write("list", b"a.png\nmany/p\0x.png\n")
+    expect(2, "--files-from", "list", "-f", "gray", "new/", says="zero byte; add -0")
+    write("a", png(9, 7))
+    write("b", png(9, 7))
+    write("list", b"a\0b\0")
+    expect(0, "-q", "--files-from", "list", "-0", "-f", "gray", "short/")
+    job = b'{"id":1,"in":"in.png","out":"o.png"}\n'
+    for lines in (b"\xef\xbb\xbf" + job, b"\xef\xbb\xbf\n" + job):
+        result = run("--batch", "-", "-q", data=lines)
+        check(result.status == 0 and b'"status":"ok"' in result.out, "a mark before the jobs:", result, result.out)
+    check(b"UTF-16" in run("--batch", "-", "-q", data=job.decode().encode("utf-16")).out, "jobs in UTF-16")
+
+
+def test_help_of_all():
+    check(b"IN... -f CHAIN OUT/" in expect(0, "--help").out, "--help shows no run over a folder")
+    for name in ("resume", "--help=--resume", "threads"):
+        result = expect(0, *((name,) if name[0] == "-" else ("--help", name)))
+        check(b"--" in result.out and len(result.out.splitlines()) <= 3, result.out)
+    expect(2, "--help", "resum", says="is no filter")
+    check(b"not from OUT" in expect(0, "--help", "hist").out.replace(b"\n              ", b" "), "where side data go")
+
+
+def test_patterns_of_folders():
+    """A slash at the end of a pattern means the folder and all in it."""
+    for name in ("in/2024/x/a.png", "in/2024/b.png", "in/2023/c.png", "in/2023/2024/d.png", "in/e.png"):
+        os.makedirs(os.path.dirname(name), exist_ok=True)
+        write(name, png(9, 7))
+
+    def found(*more):
+        return sorted(line.split(b"\t")[0].decode()[3:] for line in run("-r", "in", "-f", "gray", "--dry-run", "new/", *more).out.splitlines())
+    check(found("--exclude", "2024/") == ["2023/c.png", "e.png"], found("--exclude", "2024/"))
+    check(found("--exclude", "2023/2024/") == ["2023/c.png", "2024/b.png", "2024/x/a.png", "e.png"], found("--exclude", "2023/2024/"))
+    check(found("--exclude", "*.png/") == found(), "a file taken for a folder")
+    check(found("--include", "2024/") == ["2023/2024/d.png", "2024/b.png", "2024/x/a.png"], found("--include", "2024/"))
+    write("list", b"in/2024/b.png\nin/e.png\n")
+    check(run("--files-from", "list", "-f", "gray", "--dry-run", "new/", "--exclude", "2024/").out == b"in/e.png\tnew/in/e.png\n", "a list")
+
+
+def test_words():
+    pictures(3)
+    os.mkdir("many/sub")
+    write("many/notes.txt", b"no image")
+    result = expect(0, "many", "-f", "gray", "new/", says="1 folder in the input was not entered; -r enters it\n")
+    check("; 1 file that is no image ignored (-v names it)" in result.err, result)
+    check("ignored, since it is no image: 'many/notes.txt'" in run("many", "-v", "-f", "gray", "more/").err, "-v names nothing")
+    for shard in ("1/2", "2/2"):
+        check("; 1 image in all parts" in run("in.png", "-f", "gray", "one/", "--shard", shard).err, "the number of one", shard)
+    result = run("many", "-f", "gray", "two/", "-j2", "--timings", "--report", "r.json", "--device", "cpu")
+    check("cpu, 2 threads with an image each" in result.err, "the device:", result)
+    with open("r.json", encoding="utf-8") as report:
+        check("cpu, 2 threads with an image each" in report.readline(), "the device of the report")
+    check("cpu, 1 thread," in run("many", "-f", "gray", "three/", "-j1", "--timings", "--device", "cpu").err, "one thread")
