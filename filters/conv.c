@@ -86,12 +86,13 @@ static imgpipe_status read_number(struct mask *mask, const char **at, double *va
     const char *begin = *at, *end = begin;
     char message[160];
     size_t word = strcspn(begin, " \t\r\n,;");
-    int shown = word < WORD_MAX ? (int)word : WORD_MAX;
+    int shown = filter_text_fit(begin, word < WORD_MAX ? word : WORD_MAX);
+    const char *more = (size_t)shown < word ? "…" : "";
     bool number = param_number(begin, &end, value) && end == begin + word;
-    snprintf(message, sizeof message, "'%.*s' is not a number; numbers are decimal, like -1.5", shown, begin);
+    snprintf(message, sizeof message, "'%.*s%s' is not a number; numbers are decimal, like -1.5", shown, begin, more);
     if (word == 0) return mask_fail(mask, error, begin, *begin ? 1 : 0, "a number is missing here");
     if (!number) return mask_fail(mask, error, begin, word, message);
-    snprintf(message, sizeof message, "'%.*s' is too large; weights go from -1e30 to 1e30", shown, begin);
+    snprintf(message, sizeof message, "'%.*s%s' is too large; weights go from -1e30 to 1e30", shown, begin, more);
     if (!(fabs(*value) <= 1e30)) return mask_fail(mask, error, begin, word, message);
     while (is_blank(*end)) end++;
     if (*end == ',') {
@@ -186,8 +187,8 @@ static imgpipe_status mask_read(struct mask *mask, const char *value, imgpipe_er
             return mask_parse(mask, error);
         }
     const char *near = param_nearest(value, mask_names);
-    return imgpipe_stage_fail(mask->stage, error, "mask", 0, 0, "no mask is named '%.40s'%s%s%s", value,
-                              near ? "; did you mean " : "; --help conv lists the names", near ? near : "", near ? "?" : "");
+    return imgpipe_stage_fail(mask->stage, error, "mask", 0, 0, "no mask is named '%.*s%s'%s%s%s",
+                              filter_text_fit(value, 40), value, strlen(value) > 40 ? "…" : "", near ? "; did you mean " : "; --help conv lists the names", near ? near : "", near ? "?" : "");
 }
 
 /* ---------------------------------------------------------------------------------------------------- arithmetic */

@@ -5,6 +5,8 @@
 #include "imgpipe.h"
 #include "kernel.h"
 
+#include <string.h>
+
 /* Rows of the tables of parameters that every filter with a window has. The options struct has the members
  * `int border; imgpipe_sample value;`. */
 extern const char *const filter_border_names[];
@@ -23,6 +25,13 @@ extern const char *const filter_border_names[];
 double filter_border_value(double units, imgpipe_type type);
 /* Sets stage->border and border_value from these parameters; integers clamp the value to their range. */
 void filter_set_border(imgpipe_stage *stage, int border, imgpipe_sample value);
+
+/* How many of the first `most` bytes of a text to show, so that no character of UTF-8 is cut. */
+static inline int filter_text_fit(const char *text, size_t most) {
+    size_t fit = strnlen(text, most);
+    while (fit > 0 && ((unsigned char)text[fit] & 0xc0) == 0x80) fit--;
+    return (int)fit;
+}
 
 /* The launcher in a build with CUDA, NULL in one without: stage->cuda = FILTER_CUDA(blur_cuda); */
 #ifdef IMGPIPE_WITH_CUDA

@@ -1,4 +1,5 @@
 #include "chain_text.h"
+#include "cut.h"
 #include "json.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ bool chain_text_read(const char *value, struct chain_text *chain, char *message,
     FILE *file = fopen(chain->file, "rb");
     bool folder = file && fstat(fileno(file), &st) == 0 && S_ISDIR(st.st_mode);
     if (!file || folder) {
-        snprintf(message, message_size, "-f: cannot read the chain from '%.300s': %s; check the name", chain->file,
+        snprintf(message, message_size, "-f: cannot read the chain from '%s': %s; check the name", CUT(chain->file, 300),
                  folder ? "it is a folder" : strerror(errno));
         if (file) fclose(file);
         return false;
@@ -75,7 +76,7 @@ bool chain_text_read(const char *value, struct chain_text *chain, char *message,
     if (!why && chain->original) chain->text = strdup(chain->original);
     if (!why && !chain->text) why = "there is no memory for it; free some";
     if (why) {
-        snprintf(message, message_size, "-f: cannot take the chain from '%.300s': %s", chain->file, why);
+        snprintf(message, message_size, "-f: cannot take the chain from '%s': %s", CUT(chain->file, 300), why);
         chain_text_free(chain);
         return false;
     }

@@ -15,6 +15,8 @@
 /* How often the same notice is shown. */
 #define SHOWN_TIMES 3
 #define NOTICES_MAX 1000
+/* Room for two names of files as long as the system takes them, and what is said of them. */
+#define TEXT_MOST 9000
 
 void console_init(struct console *console, int color, bool quiet, bool verbose) {
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
@@ -43,6 +45,7 @@ void console_escape(char *buf, size_t size, const char *from) {
             at += (size_t)snprintf(buf + at, size - at, "\\x%02x", (unsigned char)*begin);
     }
     buf[at] = 0;
+    if (*from) strcpy(buf + at, "…"); /* the loop leaves room for it */
 }
 
 void console_clear_line(struct console *console) {
@@ -52,7 +55,7 @@ void console_clear_line(struct console *console) {
 
 /* One line on standard error, in one write where possible. */
 static void print_line(struct console *console, const char *label, const char *message) {
-    char text[2048], shown[2048];
+    char text[2 * TEXT_MOST], shown[2 * TEXT_MOST]; /* some of it escaped */
     console_escape(text, sizeof text, message);
     console_escape(shown, sizeof shown, label);
     console_clear_line(console);
@@ -62,7 +65,7 @@ static void print_line(struct console *console, const char *label, const char *m
 }
 
 void console_error(struct console *console, const char *format, ...) {
-    char message[2048];
+    char message[TEXT_MOST];
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
@@ -97,14 +100,14 @@ static const char *behind_name(const char *message, const char *name) {
 }
 
 /* The message with the name left out where it stands in quotes. */
-static void without_name(char buf[1100], const char *message, const char *name) {
-    char quoted[1100];
+static void without_name(char buf[TEXT_MOST], const char *message, const char *name) {
+    char quoted[TEXT_MOST];
     snprintf(quoted, sizeof quoted, "'%s'", name ? name : "");
     const char *at = name ? strstr(message, quoted) : NULL;
     if (at)
-        snprintf(buf, 1100, "%.*sa file%s", (int)(at - message), message, at + strlen(quoted));
+        snprintf(buf, TEXT_MOST, "%.*sa file%s", (int)(at - message), message, at + strlen(quoted));
     else
-        snprintf(buf, 1100, "%s", message);
+        snprintf(buf, TEXT_MOST, "%s", message);
 }
 
 void console_log(struct console *console, imgpipe_log_level level, const char *message) {
@@ -112,7 +115,7 @@ void console_log(struct console *console, imgpipe_log_level level, const char *m
 }
 
 void console_log_about(struct console *console, imgpipe_log_level level, const char *message, const struct subject *subject) {
-    char general[1100], label[1100] = "";
+    char general[TEXT_MOST], label[TEXT_MOST] = "";
     if (level == IMGPIPE_LOG_DETAIL && !console->verbose) return;
     if (level != IMGPIPE_LOG_ERROR && console->quiet) return;
     const char *text = subject->many && subject->in ? behind_name(behind_name(message, subject->in), subject->out) : message;
@@ -126,7 +129,7 @@ void console_log_about(struct console *console, imgpipe_log_level level, const c
 }
 
 bool console_wants(struct console *console, const char *message, const struct subject *subject, int most) {
-    char general[1100];
+    char general[TEXT_MOST];
     without_name(general, behind_name(behind_name(message, subject->in), subject->out), subject->in);
     pthread_mutex_lock(&console->lock);
     bool show = count_notice(console, general, most);

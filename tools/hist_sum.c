@@ -1,4 +1,5 @@
 #include "hist_sum.h"
+#include "cut.h"
 #include "imgpipe.h"
 #include "json.h"
 #include "json_read.h"
@@ -164,7 +165,7 @@ static bool agree(const struct hist_sum *a, const struct hist_sum *b, char messa
     describe(a, alike, text[0], sizeof text[0]);
     describe(b, alike, text[1], sizeof text[1]);
     if (a->first[0]) snprintf(first, sizeof first, "'%s'", a->first);
-    return SAY("it is %.120s, but %.140s is %.120s; %s", text[1], first, text[0], advice(a, b));
+    return SAY("it is %.120s, but %.143s is %.120s; %s", text[1], CUT(first, 140), text[0], advice(a, b));
 }
 
 static bool parts_agree(const struct hist_sum *a, const struct hist_sum *b, char message[HIST_SUM_MESSAGE]) {

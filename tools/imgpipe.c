@@ -3,6 +3,7 @@
 #include "check_filter.h"
 #include "chain_text.h"
 #include "console.h"
+#include "cut.h"
 #include "folder.h"
 #include "listing.h"
 #include "look.h"
@@ -82,7 +83,7 @@ static int run_target(const struct options *o, struct console *console, const st
                       const struct chain_text *text) {
     char message[TARGET_MESSAGE];
     if (target->current) {
-        snprintf(message, sizeof message, "'%.200s' is no older than '%.200s': nothing to do", target->out, target->in);
+        snprintf(message, sizeof message, "'%s' is no older than '%s': nothing to do", CUT(target->out, 200), CUT(target->in, 200));
         console_log(console, IMGPIPE_LOG_NOTICE, message);
     }
     if (o->dry_run && !target->kept && !target->current) {
@@ -154,7 +155,7 @@ static int run(const struct options *o, struct plugins *plugins, struct console 
 static int list(const struct options *o, struct plugins *plugins, struct console *console) {
     char message[OPTIONS_MESSAGE], note[OPTIONS_MESSAGE];
     if (o->operand_count > 0 && o->action != ACTION_HELP) {
-        console_error(console, "'%.200s' is one name too many; listings take none", o->operands[0]);
+        console_error(console, "'%s' is one name too many; listings take none", CUT(o->operands[0], 200));
         return EXIT_USAGE;
     }
     int status = listing_print(o, plugins, message, note);

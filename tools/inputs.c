@@ -1,4 +1,5 @@
 #include "inputs.h"
+#include "cut.h"
 #include "exit_status.h"
 #include "paths.h"
 #include "signals.h"
@@ -136,11 +137,11 @@ static int take_list(struct walk *walk) {
         take_line(walk, end ? clean_line(line, number == 0) : line);
         number++;
     }
-    if (why) console_error(walk->console, "--files-from: '%.200s': %s", name, why);
+    if (why) console_error(walk->console, "--files-from: '%s': %s", CUT(name, 200), why);
     if (file && ferror(file) && !signals_caught()) fault = errno ? errno : EIO;
     free(line);
     if (file && !standard) fclose(file);
-    if (fault) console_error(walk->console, "--files-from: cannot read '%.200s': %s; check the name", name, strerror(fault));
+    if (fault) console_error(walk->console, "--files-from: cannot read '%s': %s; check the name", CUT(name, 200), strerror(fault));
     return fault || why ? EXIT_USAGE : 0;
 }
 
@@ -180,11 +181,11 @@ int inputs_collect(const struct options *o, const struct roles *roles, struct co
             failed = EXIT_USAGE;
         } else if (is_out(&walk, name)) {
             console_error(console,
-                          o->name ? "'%.200s' is both input and output, so a later run would take outputs for inputs; name another "
+                          o->name ? "'%s' is both input and output, so a later run would take outputs for inputs; name another "
                                     "OUT, or add --in-place if that is meant"
-                                  : "'%.200s' is both input and output, so every image would be replaced; add --in-place if "
+                                  : "'%s' is both input and output, so every image would be replaced; add --in-place if "
                                     "that is meant",
-                          name);
+                          CUT(name, 200));
             failed = EXIT_USAGE;
         } else if (input_is_pattern(name)) {
             take_pattern(&walk, name);

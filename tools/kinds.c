@@ -1,4 +1,5 @@
 #include "kinds.h"
+#include "cut.h"
 #include "options.h"
 #include "paths.h"
 
@@ -55,8 +56,8 @@ bool kind_check_format(const char *format, char *message, size_t message_size) {
         if (codec->writes) names[count++] = codec->name;
     names[count] = NULL;
     const char *near = options_nearest(format, names);
-    if (near) return SAY("--format: '%.60s' is no kind; did you mean %s? The kinds are %s", format, near, kinds_written(kinds));
-    return SAY("--format: '%.60s' is no kind; write one of %s", format, kinds_written(kinds));
+    if (near) return SAY("--format: '%s' is no kind; did you mean %s? The kinds are %s", CUT(format, 60), near, kinds_written(kinds));
+    return SAY("--format: '%s' is no kind; write one of %s", CUT(format, 60), kinds_written(kinds));
 }
 
 const char *kind_output_extension(const char *ext, const char *format, char buf[32]) {
@@ -73,25 +74,25 @@ bool kind_check_output(const char *out, const imgpipe_codec_info *kind, char *me
     const char *ext = kind_extension(out);
     const imgpipe_codec_info *codec = kind_of_extension(ext);
     if (kind && codec && codec != kind)
-        return SAY("--format %s contradicts the extension of '%.200s'; leave one out", kind->name, out);
+        return SAY("--format %s contradicts the extension of '%s'; leave one out", kind->name, CUT(out, 200));
     if (kind) return true;
     if (codec && codec->package)
-        return SAY("'%.200s': this build does not write %s; install the package %s and build again, or choose one of %s", out,
+        return SAY("'%s': this build does not write %s; install the package %s and build again, or choose one of %s", CUT(out, 200),
                    codec->name, codec->package, kinds_written(kinds));
     if (codec && !codec->writes)
-        return SAY("'%.200s': %s is read, but not written; the kinds that are written are %s", out, codec->name,
+        return SAY("'%s': %s is read, but not written; the kinds that are written are %s", CUT(out, 200), codec->name,
                    kinds_written(kinds));
     if (codec) return true;
     if (ext)
-        return SAY("'%.200s': .%.20s is no kind of image that can be written; write one of %s, or add --format", out, ext,
+        return SAY("'%s': .%s is no kind of image that can be written; write one of %s, or add --format", CUT(out, 200), CUT(ext, 20),
                    kinds_written(kinds));
-    return SAY("'%.200s' has no extension that says which kind of file to write; add one, or --format, with one of %s", out,
+    return SAY("'%s' has no extension that says which kind of file to write; add one, or --format, with one of %s", CUT(out, 200),
                kinds_written(kinds));
 }
 
 bool kind_check_depth(const imgpipe_codec_info *kind, int depth, const char *out, char *message, size_t message_size) {
     const char *type = depth == 8 ? "u8" : depth == 16 ? "u16" : "f32", *shown = depth == 8 ? "8" : depth == 16 ? "16" : "f32";
     if (!depth || !kind || !kind->types || strstr(kind->types, type)) return true;
-    return SAY("--depth %s: %s cannot hold samples of depth %s, and '%.200s' would be one; choose another --depth or kind of output",
-               shown, kind->name, shown, out);
+    return SAY("--depth %s: %s cannot hold samples of depth %s, and '%s' would be one; choose another --depth or kind of output",
+               shown, kind->name, shown, CUT(out, 200));
 }

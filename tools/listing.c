@@ -1,4 +1,5 @@
 #include "listing.h"
+#include "cut.h"
 #include "json.h"
 
 #include <math.h>
@@ -361,9 +362,9 @@ static int help_filter(const struct options *options, struct plugins *plugins, c
         names[count] = NULL;
         const char *near = options_nearest(options->help_filter, names);
         if (near)
-            snprintf(message, OPTIONS_MESSAGE, "--help: '%.60s' is no filter; did you mean %s?", options->help_filter, near);
+            snprintf(message, OPTIONS_MESSAGE, "--help: '%s' is no filter; did you mean %s?", CUT(options->help_filter, 60), near);
         else
-            snprintf(message, OPTIONS_MESSAGE, "--help: '%.60s' is no filter; imgpipe --list shows them", options->help_filter);
+            snprintf(message, OPTIONS_MESSAGE, "--help: '%s' is no filter; imgpipe --list shows them", CUT(options->help_filter, 60));
         return 2;
     }
     if (options->json) {

@@ -1,4 +1,5 @@
 #include "names.h"
+#include "cut.h"
 #include "kinds.h"
 #include "paths.h"
 
@@ -35,16 +36,15 @@ bool name_check(const char *template, const char *what, int *fields, char messag
         const char *end = *p == '{' ? strchr(p, '}') : NULL;
         int width;
         if (!end) {
-            snprintf(message, NAMES_MESSAGE, "%s: '%.200s': a '%c' stands alone; write {{ and }} for braces of a name", what, template, *p);
+            snprintf(message, NAMES_MESSAGE, "%s: '%s': a '%c' stands alone; write {{ and }} for braces of a name", what, CUT(template, 200), *p);
             return false;
         }
-        char text[40];
         size_t length = (size_t)(end - p) - 1;
-        snprintf(text, sizeof text, "%.*s", (int)(length < 39 ? length : 39), p + 1);
         if (find_field(p + 1, length, &width) == FIELD_NONE) {
-            const char *near = options_nearest(text, field_names);
+            struct cut text = cut_part(p + 1, length, 39);
+            const char *near = options_nearest(text.text, field_names);
             snprintf(message, NAMES_MESSAGE, "%s: {%s} is no field; %s%s%s fields are {stem} {ext} {dir} {relpath} {index} {index:05} {{ }}",
-                     what, text, near ? "did you mean {" : "", near ? near : "", near ? "}? The" : "the");
+                     what, text.text, near ? "did you mean {" : "", near ? near : "", near ? "}? The" : "the");
             return false;
         }
         if (fields) ++*fields;

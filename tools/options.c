@@ -1,5 +1,6 @@
 /* Reading the command line. One row of the table is the option's parser, its range check, and its line in --help. */
 #include "options.h"
+#include "cut.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +159,7 @@ static bool read_number(const struct reading *r) {
     if (!number || value < (uint64_t)row->min || value > (uint64_t)row->max) {
         char most[40] = "";
         if (row->max < INT32_MAX) snprintf(most, sizeof most, " to %lld", (long long)row->max);
-        return SAY(r, "%s: '%.60s' is %s; write a whole number from %lld%s", r->shown, r->text,
+        return SAY(r, "%s: '%s' is %s; write a whole number from %lld%s", r->shown, CUT(r->text, 60),
                    number ? "out of range" : "not a whole number", (long long)row->min, most[0] ? most : " on");
     }
     *(int64_t *)r->to = (int64_t)value;
@@ -176,8 +177,8 @@ static bool read_size(const struct reading *r) {
     }
     if (right && unit) right = !__builtin_mul_overflow(value, (uint64_t)1 << (10 * (unit - units + 1)), &value);
     if (!right || value == 0)
-        return SAY(r, "%s: '%.60s' is no size; write a whole number of bytes, or one with K, M or G behind it, such as 512M",
-                   r->shown, r->text);
+        return SAY(r, "%s: '%s' is no size; write a whole number of bytes, or one with K, M or G behind it, such as 512M",
+                   r->shown, CUT(r->text, 60));
     *(uint64_t *)r->to = value;
     return true;
 }
@@ -193,8 +194,8 @@ static bool read_choice(const struct reading *r, int *index) {
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", choices[i]);
     }
     const char *near = options_nearest(r->text, choices);
-    if (near) return SAY(r, "%s: '%.60s' is not a choice; did you mean %s? The choices are %s", r->shown, r->text, near, all);
-    return SAY(r, "%s: '%.60s' is not a choice; write %s%s", r->shown, r->text, choices[1] ? "one of " : "nothing or ", all);
+    if (near) return SAY(r, "%s: '%s' is not a choice; did you mean %s? The choices are %s", r->shown, CUT(r->text, 60), near, all);
+    return SAY(r, "%s: '%s' is not a choice; write %s%s", r->shown, CUT(r->text, 60), choices[1] ? "one of " : "nothing or ", all);
 }
 
 static bool read_colour(const struct reading *r) {
@@ -204,7 +205,7 @@ static bool read_colour(const struct reading *r) {
     if (hex)
         value = (unsigned)strtoul(r->text + 1, NULL, 16);
     else if (value == 0 && strcmp(r->text, "black") != 0)
-        return SAY(r, "%s: '%.60s' is no colour; write white, black or #rrggbb (quoted from the shell)", r->shown, r->text);
+        return SAY(r, "%s: '%s' is no colour; write white, black or #rrggbb (quoted from the shell)", r->shown, CUT(r->text, 60));
     for (int i = 0; i < 3; i++) to[i] = (double)(value >> (16 - 8 * i) & 255) / 255.0;
     return true;
 }
@@ -216,7 +217,7 @@ static bool read_device(const struct reading *r) {
     for (int i = 0; device_names[i]; i++) right = right || strcmp(r->text, device_names[i]) == 0;
     if (!right) {
         const char *near = options_nearest(r->text, device_names);
-        return SAY(r, "%s: '%.60s' is no device; %s%s%swrite auto, cpu, cuda, cuda:N or cuda:all (see --list-devices)", r->shown, r->text,
+        return SAY(r, "%s: '%s' is no device; %s%s%swrite auto, cpu, cuda, cuda:N or cuda:all (see --list-devices)", r->shown, CUT(r->text, 60),
                    near ? "did you mean " : "", near ? near : "", near ? "? Else " : "");
     }
     *(const char **)r->to = r->text;
@@ -285,9 +286,9 @@ static bool fail_unknown(const struct walk *w, const char *name) {
     names[ROW_COUNT] = NULL;
     const char *near = options_nearest(name, names);
     if (near)
-        snprintf(w->message, OPTIONS_MESSAGE, "%.80s: there is no such option; did you mean --%s?", w->argv[w->at], near);
+        snprintf(w->message, OPTIONS_MESSAGE, "%s: there is no such option; did you mean --%s?", CUT(w->argv[w->at], 80), near);
     else
-        snprintf(w->message, OPTIONS_MESSAGE, "%.80s: there is no such option; imgpipe --help shows them all", w->argv[w->at]);
+        snprintf(w->message, OPTIONS_MESSAGE, "%s: there is no such option; imgpipe --help shows them all", CUT(w->argv[w->at], 80));
     return false;
 }
 
@@ -303,7 +304,7 @@ static bool read_option(struct walk *w, const struct row *row, const char *shown
         value = w->argv[++w->at];
     }
     if (!row->value && value && row->type != TYPE_STRIP) {
-        snprintf(w->message, OPTIONS_MESSAGE, "%s: it takes no value; leave out '=%.60s'", shown, value);
+        snprintf(w->message, OPTIONS_MESSAGE, "%s: it takes no value; leave out '=%s'", shown, CUT(value, 60));
         return false;
     }
     if (help) {

@@ -1,4 +1,5 @@
 #include "plugins.h"
+#include "cut.h"
 #include "exit_status.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static void load_place(struct plugins *plugins, const char *place) {
     imgpipe_status failed;
     if (place[0] != '/') {
         snprintf(error.message, sizeof error.message,
-                 "IMGPIPE_PLUGINS: '%.200s' is left out, as it is no absolute path; write all of it", place);
+                 "IMGPIPE_PLUGINS: '%s' is left out, as it is no absolute path; write all of it", CUT(place, 200));
         warn(plugins, &error);
         return;
     }

@@ -1,5 +1,6 @@
 #include "request.h"
 #include "chain_text.h"
+#include "cut.h"
 #include "exit_status.h"
 #include "json_read.h"
 #include "kinds.h"
@@ -30,7 +31,7 @@ static bool has(const char *const *names, const char *name) {
 /* Says that there is no such name, which is the nearest, and which there are. */
 static bool fail_name(const char *what, const char *name, const char *const *names, char message[REQUEST_MESSAGE]) {
     const char *near = options_nearest(name, names);
-    int at = snprintf(message, REQUEST_MESSAGE, "'%.60s' is no %s of a job; %s%s%s", name, what, near ? "did you mean " : "",
+    int at = snprintf(message, REQUEST_MESSAGE, "'%s' is no %s of a job; %s%s%s", CUT(name, 60), what, near ? "did you mean " : "",
                       near ? near : "", near ? "? There are" : "there are");
     for (; *names; names++) at += snprintf(message + at, REQUEST_MESSAGE - (size_t)at, " %s", *names);
     return false;
@@ -105,13 +106,13 @@ static bool is_answers(const char *name) {
 }
 
 bool request_check_out(const char *out, char message[REQUEST_MESSAGE]) {
-    return !out || !is_answers(out) || SAY("'out': standard output carries the answers; name another file than '%.200s'", out);
+    return !out || !is_answers(out) || SAY("'out': standard output carries the answers; name another file than '%s'", CUT(out, 200));
 }
 
 static bool check_names(const struct request *r, char message[REQUEST_MESSAGE]) {
     if (!r->in) return SAY("'in' is missing");
     if (strcmp(r->in, "-") == 0 || path_is_open_as(r->in, STDIN_FILENO))
-        return SAY("'in': standard input carries the jobs; name another file than '%.200s'", r->in);
+        return SAY("'in': standard input carries the jobs; name another file than '%s'", CUT(r->in, 200));
     if (!request_check_out(r->out, message)) return false;
     if (r->in[0] == 0 || (r->out && r->out[0] == 0)) return SAY("the name of a file is empty");
     return true;
@@ -198,7 +199,7 @@ int request_check_options(const struct options *o, struct plugins *plugins, stru
     char message[600];
     const char *wrong = misplaced(o);
     if (strcmp(o->batch, "-") != 0)
-        console_error(console, "--batch: '%.200s' is not standard input; write --batch -", o->batch);
+        console_error(console, "--batch: '%s' is not standard input; write --batch -", CUT(o->batch, 200));
     else if (wrong)
         console_error(console, "--batch: each job says its own files, and gets its own answer; leave out %s", wrong);
     else if (o->format && !kind_check_format(o->format, message, sizeof message))

@@ -1,4 +1,5 @@
 #include "roles.h"
+#include "cut.h"
 #include "exit_status.h"
 #include "inputs.h"
 #include "kinds.h"
@@ -34,8 +35,8 @@ static int find_out(const struct options *o, struct roles *roles, char message[R
     int before = o->operands_before, after = o->operand_count - before;
     roles->alone = o->chain && after > 0 && (before > 0 || (o->files_from && after == 1));
     if (before > 0 && after > 1)
-        return SAY("'%.200s' is one name too many behind the chain; exactly one, OUT, may stand there",
-                   o->operands[o->operand_count - 1]);
+        return SAY("'%s' is one name too many behind the chain; exactly one, OUT, may stand there",
+                   CUT(o->operands[o->operand_count - 1], 200));
     if (o->operand_count < (o->files_from ? 1 : 2)) {
         bool is_in = before > 0 || !o->chain || o->files_from;
         return SAY("%s is missing; write imgpipe IN -f CHAIN OUT",
@@ -63,19 +64,19 @@ static int find_extent(const struct options *o, struct roles *roles, char messag
     if (o->in_place || o->resume || (!roles->out && o->name))
         if (!roles->out) return SAY("%s needs an OUT; leave out --no-output", o->in_place ? "--in-place" : o->resume ? "--resume" : "--name");
     if (!roles->out) return 0;
-    char why[300];
+    char why[900];
     if (!searched)
         snprintf(why, sizeof why, "%s needs a folder", option);
     else if (o->files_from)
         snprintf(why, sizeof why, "--files-from needs a folder");
     else if (roles->input_count > 1)
-        snprintf(why, sizeof why, "%d inputs are named ('%.80s', '%.80s'%s)", roles->input_count, first, o->operands[1],
+        snprintf(why, sizeof why, "%d inputs are named ('%s', '%s'%s)", roles->input_count, CUT(first, 80), CUT(o->operands[1], 80),
                  roles->input_count > 2 ? ", ..." : "");
     else
-        snprintf(why, sizeof why, "the input '%.200s' is %s", first, is_folder(first) ? "a folder" : "a pattern");
+        snprintf(why, sizeof why, "the input '%s' is %s", CUT(first, 200), is_folder(first) ? "a folder" : "a pattern");
     if (access(roles->out, F_OK) == 0 || strcmp(roles->out, "-") == 0)
-        return SAY("%s, and OUT, '%.200s', is no folder; name one", why, roles->out);
-    return SAY("%s, so OUT must be a folder; write '%.200s/' to have it made", why, roles->out);
+        return SAY("%s, and OUT, '%s', is no folder; name one", why, CUT(roles->out, 200));
+    return SAY("%s, so OUT must be a folder; write '%s/' to have it made", why, CUT(roles->out, 200));
 }
 
 static int check_options(const struct options *o, char message[ROLES_MESSAGE]) {
@@ -84,7 +85,7 @@ static int check_options(const struct options *o, char message[ROLES_MESSAGE]) {
     if (o->output && o->output[0] == 0) return SAY("-o: the name of the file is empty; check the quotes on the command line");
     if (o->output && o->no_output) return SAY("-o and --no-output contradict each other; leave one out");
     const char *forgotten = forgotten_chain(o);
-    if (forgotten) return SAY("'%.200s' is a chain; put -f before it", forgotten);
+    if (forgotten) return SAY("'%s' is a chain; put -f before it", CUT(forgotten, 200));
     if (o->null && !o->files_from && !o->dry_run) return SAY("-0: there are no names to read or show; add --files-from or --dry-run");
     if (o->in_place && o->overwrite != OVERWRITE_DEFAULT && o->overwrite != OVERWRITE_ALWAYS)
         return SAY("--in-place replaces what is there, which --overwrite %s contradicts; leave one out",
@@ -102,7 +103,7 @@ int roles_find(const struct options *o, struct roles *roles, char message[ROLES_
     } else {
         if (o->operand_count == 0 && !o->files_from) return SAY("the input is missing; write imgpipe IN -f CHAIN -o OUT");
         if (o->no_output && o->chain && o->operand_count == 2 && o->operands_before == 1)
-            return SAY("with --no-output there is no OUT; leave out '%.200s'", o->operands[1]);
+            return SAY("with --no-output there is no OUT; leave out '%s'", CUT(o->operands[1], 200));
     }
     return failed ? failed : find_extent(o, roles, message);
 }

@@ -1,5 +1,6 @@
 #include "serve.h"
 #include "batch.h"
+#include "cut.h"
 #include "inputs.h"
 #include "line_reader.h"
 #include "paths.h"
@@ -111,7 +112,7 @@ static bool find_target(struct answer *a) {
     if (!o->chain) o->chain = "";
     int failed = EXIT_USAGE;
     if (path_is_folder(r->in) || input_is_pattern(r->in))
-        snprintf(message, sizeof message, "'%.200s' is a folder or a pattern; a job has one image", r->in);
+        snprintf(message, sizeof message, "'%s' is a folder or a pattern; a job has one image", CUT(r->in, 200));
     else
         failed = roles_find(o, &roles, message);
     if (!failed) failed = target_find(o, &roles, &a->target, message);

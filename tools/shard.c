@@ -1,6 +1,7 @@
 /* A part is never guessed: a rank without a count, a count that does not fit, a batch script that runs once for many tasks are
  * errors, because the images of a part that nobody does would be missing without a word. */
 #include "shard.h"
+#include "cut.h"
 #include "fnv.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ static int variable(const char *name, int64_t *value, char *message) {
     const char *text = getenv(name);
     if (!text || !*text) return 0;
     if (read_number(text, value)) return 1;
-    snprintf(message, SHARD_MESSAGE, "--shard auto: %s is '%.60s', which is no number; write --shard I/N", name, text);
+    snprintf(message, SHARD_MESSAGE, "--shard auto: %s is '%s', which is no number; write --shard I/N", name, CUT(text, 60));
     return -1;
 }
 
@@ -108,7 +109,7 @@ static int find_local(struct shard *shard, char *message) {
 static bool find_auto(const char *given, struct shard *shard, char *message) {
     int64_t wanted = 0;
     if (given && (!read_number(given, &wanted) || wanted < 1))
-        return SAY("--shard: 'auto/%.60s': what stands behind the slash is no count; write a whole number from 1", given);
+        return SAY("--shard: 'auto/%s': what stands behind the slash is no count; write a whole number from 1", CUT(given, 60));
     int found = launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", shard, message);
     if (!found) found = launcher("PMI_RANK", "PMI_SIZE", shard, message);
     if (!found) found = slurm(shard, message);
@@ -137,7 +138,7 @@ bool shard_find(const char *text, struct shard *shard, char message[SHARD_MESSAG
     snprintf(part, sizeof part, "%.*s", slash ? (int)(slash - text < 20 ? slash - text : 20) : 0, text);
     bool right = slash && read_number(part, &shard->index) && read_number(slash + 1, &shard->count);
     if (!right || shard->index < 1 || shard->index > shard->count)
-        return SAY("--shard: '%.60s' is no part; write I/N with I from 1 to N, such as 1/4, or auto", text);
+        return SAY("--shard: '%s' is no part; write I/N with I from 1 to N, such as 1/4, or auto", CUT(text, 60));
     shard->index--;
     return true;
 }

@@ -57,7 +57,7 @@ static void put_counts(const struct batch *batch, char *text, size_t size) {
 
 /* With -v, what else nobody would say. */
 static void name_ignored(const struct batch *batch) {
-    char message[1100];
+    char message[4200];
     for (int64_t i = 0; batch->console->verbose && i < batch->jobs->count; i++) {
         if (batch->jobs->list[i].status != JOB_IGNORED) continue;
         snprintf(message, sizeof message, "ignored, since it is no image: '%s'", batch->jobs->list[i].in);

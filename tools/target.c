@@ -1,4 +1,5 @@
 #include "target.h"
+#include "cut.h"
 #include "exit_status.h"
 #include "kinds.h"
 #include "paths.h"
@@ -23,18 +24,18 @@ static bool is_standard(const char *name) {
 static int find_in_folder(const struct options *o, const struct roles *roles, struct target *t, char message[TARGET_MESSAGE]) {
     char kinds[400];
     if (is_standard(t->in))
-        return SAY(EXIT_USAGE, "standard input has no name for a file in '%.200s'; name the file to write", roles->out);
+        return SAY(EXIT_USAGE, "standard input has no name for a file in '%s'; name the file to write", CUT(roles->out, 200));
     const char *base = path_base(t->in), *ext = kind_extension(t->in);
     int stem = ext ? (int)(ext - base) - 1 : (int)strlen(base);
     if (base[0] == 0)
-        return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': %s; check the name", t->in,
+        return SAY(EXIT_SOME_FAILED, "cannot open '%s': %s; check the name", CUT(t->in, 200),
                    strerror(access(t->in, F_OK) != 0 ? errno : EISDIR));
     char written[32];
     if (!o->format && !kind_of_extension(ext) && access(t->in, F_OK) != 0)
-        return SAY(EXIT_SOME_FAILED, "cannot open '%.200s': %s; check the name", t->in, strerror(errno));
+        return SAY(EXIT_SOME_FAILED, "cannot open '%s': %s; check the name", CUT(t->in, 200), strerror(errno));
     if (!o->format && !kind_of_extension(ext))
-        return SAY(EXIT_USAGE, "which kind of file to write for '%.200s' is not clear from its name; add --format, with one of %s",
-                   t->in, kinds_written(kinds));
+        return SAY(EXIT_USAGE, "which kind of file to write for '%s' is not clear from its name; add --format, with one of %s",
+                   CUT(t->in, 200), kinds_written(kinds));
     ext = kind_output_extension(ext, o->format, written);
     bool separated = roles->out[strlen(roles->out) - 1] == '/';
     if (asprintf(&t->out, "%s%s%.*s.%s", roles->out, separated ? "" : "/", stem, base, ext) < 0) {
@@ -77,7 +78,7 @@ static int check_existing(const struct options *o, const struct roles *roles, st
     bool same = path_is_same_file(t->in, t->out);
     /* As in a run over many: who names a folder may not know that the image lies there. */
     if (same && t->folder)
-        return SAY(EXIT_USAGE, "'%.200s' would be replaced by its own output; name another OUT, or %s if that is meant", t->in,
+        return SAY(EXIT_USAGE, "'%s' would be replaced by its own output; name another OUT, or %s if that is meant", CUT(t->in, 200),
                    o->batch ? "the file itself" : "add --in-place");
     if (o->overwrite == OVERWRITE_ALWAYS) return 0;
     struct stat in;
@@ -86,17 +87,17 @@ static int check_existing(const struct options *o, const struct roles *roles, st
         return 0;
     }
     if (!roles->alone && same)
-        return SAY(EXIT_USAGE, "'%.200s' is both input and output, so it would be replaced; add --in-place if that is meant", t->in);
+        return SAY(EXIT_USAGE, "'%s' is both input and output, so it would be replaced; add --in-place if that is meant", CUT(t->in, 200));
     if (!roles->alone && !t->folder)
         return SAY(EXIT_USAGE,
-                   "'%.200s' exists, and all names stand on one side of the chain, so it may be an input; write IN -f CHAIN OUT, "
+                   "'%s' exists, and all names stand on one side of the chain, so it may be an input; write IN -f CHAIN OUT, "
                    "name it by "
                    "-o, or add --overwrite always",
-                   t->out);
+                   CUT(t->out, 200));
     if (!t->folder && o->overwrite == OVERWRITE_DEFAULT) return check_protected(t, message);
     t->kept = true;
-    if (same) return SAY(EXIT_SOME_FAILED, "'%.200s' is the input itself and is kept, as --overwrite never says", t->out);
-    return SAY(EXIT_SOME_FAILED, "'%.200s' exists and is kept; add --overwrite always to replace it", t->out);
+    if (same) return SAY(EXIT_SOME_FAILED, "'%s' is the input itself and is kept, as --overwrite never says", CUT(t->out, 200));
+    return SAY(EXIT_SOME_FAILED, "'%s' exists and is kept; add --overwrite always to replace it", CUT(t->out, 200));
 }
 
 int target_find(const struct options *o, const struct roles *roles, struct target *t, char message[TARGET_MESSAGE]) {
@@ -109,7 +110,7 @@ int target_find(const struct options *o, const struct roles *roles, struct targe
     else if (roles->folder)
         failed = find_in_folder(o, roles, t, message);
     else if (is_terminal(roles->out))
-        failed = SAY(EXIT_USAGE, "'%.200s' is a terminal, and an image is no text; name a file", roles->out);
+        failed = SAY(EXIT_USAGE, "'%s' is a terminal, and an image is no text; name a file", CUT(roles->out, 200));
     else if (!kind_check_output(roles->out, format, message, TARGET_MESSAGE))
         failed = EXIT_USAGE;
     if (!failed && !t->out) t->out = strdup(roles->out);
@@ -122,7 +123,7 @@ int target_find(const struct options *o, const struct roles *roles, struct targe
 
 int target_make_folder(const struct target *t, char message[TARGET_MESSAGE]) {
     int fault = t->folder ? path_make_folder(t->folder) : 0;
-    if (fault) return SAY(EXIT_OUTPUT, "cannot make the folder '%.200s': %s; name another place", t->folder, strerror(fault));
+    if (fault) return SAY(EXIT_OUTPUT, "cannot make the folder '%s': %s; name another place", CUT(t->folder, 200), strerror(fault));
     return 0;
 }
 

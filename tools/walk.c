@@ -1,5 +1,6 @@
 /* The files of a folder. Hidden ones are left out, and symlinked folders not entered. What has no image's extension is looked
  * into. One folder is open at a time, however deep they lie. */
+#include "cut.h"
 #include "inputs.h"
 #include "kinds.h"
 #include "paths.h"
@@ -153,7 +154,7 @@ static void take(struct walk *walk, const char *path, size_t base) {
     if (!walk_wants(walk->options, rel, true)) return;
     if (walk->skips && st.st_dev == walk->device && st.st_ino == walk->inode) {
         char message[600];
-        snprintf(message, sizeof message, "'%.400s' is where outputs go, so its files are no inputs", path);
+        snprintf(message, sizeof message, "'%s' is where outputs go, so its files are no inputs", CUT(path, 400));
         console_log(walk->console, IMGPIPE_LOG_NOTICE, message);
         return;
     }

@@ -1,5 +1,6 @@
 /* One job: running it, and what its result means for the run. */
 #include "batch.h"
+#include "cut.h"
 #include "names.h"
 #include "paths.h"
 #include "progress.h"
@@ -156,7 +157,7 @@ static bool may_replace(const struct options *o, const struct job *job) {
 
 static imgpipe_status fail(imgpipe_error *error, imgpipe_status status, int fault, const char *what, const char *name) {
     *error = (imgpipe_error){.status = status, .place = -1, .fault = fault};
-    snprintf(error->message, sizeof error->message, "%s '%.400s': %s; name another place", what, name, strerror(fault));
+    snprintf(error->message, sizeof error->message, "%s '%s': %s; name another place", what, CUT(name, 400), strerror(fault));
     return status;
 }
 

@@ -213,3 +213,21 @@ def test_words():
     with open("r.json", encoding="utf-8") as report:
         check("cpu, 2 threads with an image each" in report.readline(), "the device of the report")
     check("cpu, 1 thread," in run("many", "-f", "gray", "three/", "-j1", "--timings", "--device", "cpu").err, "one thread")
+
+
+def test_long_names():
+    """A long name is cut between two characters, and shows that it is."""
+    for shift in range(2):
+        name = "x" * shift + "é" * 120
+        for args in ((name, "-f", "gray", "new/"), ("in.png", "-f", "gray", "-o", name), ("in.png", "--format", name, "o.png"),
+                     ("in.png", "--name", "{" + name + "}", "new/"), (f"--{name}",),
+                     ("in.png", "--level", name, "o.png"), ("in.png", "-f", f"conv={name}", "o.png"), ("in.png", "-f", name, "o.png"),
+                     ("in.png", "-f", f"conv=1{name} 1 1", "o.png"), ("--help", name), ("in.png", "in.png", "-f", "gray", name),
+                     ("in.png", "--shard", name, "new/"), ("in.png", name, "-f", "gray", "o.png")):
+            result = run(*args)
+            first = result.err.splitlines()[0]
+            check(result.status in (1, 2) and "\\x" not in first and "\ufffd" not in first, "a character is cut:", result)
+            check("…" in first or name in first, "nothing shows that the name is cut:", result)
+    long = "/".join(["é" * 100] * 19) + "/a.png"
+    result = run(long, "in.png", "-f", "gray", "new/")
+    check(result.status == 1 and "\\x" not in result.err and "\ufffd" not in result.err, "a very long name:", result)
