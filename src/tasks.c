@@ -6,22 +6,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the pool knows of a thread of its own. Guarded by the lock. */
+/* What the pool knows of a thread. Guarded by the lock. */
 struct worker {
-    pthread_t handle;
-    bool asleep, moved; /* moved: `allowed` is to be put back */
-    int cpu;            /* where it fell asleep */
-    cpu_set_t allowed;
+    pthread_t handle;           /* not of the first one, which is whoever is in tasks_run() */
+    pthread_cond_t wake;
+    bool asleep, moved;         /* moved: may run on `others` only, and `allowed` is to be put back */
+    int cpu;                    /* where it fell asleep */
+    cpu_set_t allowed, others;
 };
 
 struct tasks {
     pthread_mutex_t lock;
-    pthread_cond_t wake;            /* a task was added, or something finished */
     pthread_mutex_t runner;         /* held by the thread that is in tasks_run() and so is worker 0 */
     struct task *head[TASK_CLASSES], *tail[TASK_CLASSES];
     bool stop;
-    int threads, started;
-    struct worker *workers; /* from 1 */
+    int room, threads, started; /* workers there is memory for, that are counted on, and that were started */
+    struct worker *workers;
 };
 
 struct worker_start {
@@ -41,30 +41,45 @@ static struct task *next_task(struct tasks *tasks) {
     return NULL;
 }
 
-/* A worker that wakes on the CPU where it fell asleep waits there for the thread that woke it, and Linux may take longer to move
- * it to an idle CPU than a short run lasts: with two CPUs it does not even look for one (SIS_UTIL). So those that would are kept off
- * this CPU until they have woken. Called with the lock held. */
-static void move_sleepers(struct tasks *tasks) {
+/* A thread that wakes on the CPU where it fell asleep waits there for the one that woke it, and Linux may take longer to move it to
+ * an idle CPU than a short run lasts: with two CPUs it does not even look for one (SIS_UTIL). So it is kept off this CPU until it
+ * has woken. */
+static void move(const struct tasks *tasks, struct worker *worker, int here) {
+    if (here >= CPU_SETSIZE || pthread_getaffinity_np(worker->handle, sizeof worker->allowed, &worker->allowed) != 0) return;
+    worker->others = worker->allowed;
+    CPU_CLR(here, &worker->others);
+    if (CPU_COUNT(&worker->others) < tasks->started) return; /* all are busy anyway */
+    worker->moved = pthread_setaffinity_np(worker->handle, sizeof worker->others, &worker->others) == 0;
+}
+
+/* It may run everywhere again, unless somebody else (taskset) has said meanwhile where. */
+static void free_moved(struct worker *worker) {
+    cpu_set_t now;
+    if (!worker->moved) return;
+    worker->moved = false;
+    if (pthread_getaffinity_np(pthread_self(), sizeof now, &now) != 0 || !CPU_EQUAL(&now, &worker->others)) return;
+    pthread_setaffinity_np(pthread_self(), sizeof worker->allowed, &worker->allowed);
+}
+
+/* Wakes one that sleeps, if any does, best one that fell asleep elsewhere. Called with the lock held. */
+static void wake_one(struct tasks *tasks) {
     const int here = sched_getcpu();
-    if (here < 0 || here >= CPU_SETSIZE) return;
-    for (int i = 1; i <= tasks->started; i++) {
-        struct worker *worker = &tasks->workers[i];
-        if (!worker->asleep || worker->moved || worker->cpu != here) continue;
-        if (pthread_getaffinity_np(worker->handle, sizeof worker->allowed, &worker->allowed) != 0) continue;
-        cpu_set_t others = worker->allowed;
-        CPU_CLR(here, &others);
-        if (CPU_COUNT(&others) > 0) worker->moved = pthread_setaffinity_np(worker->handle, sizeof others, &others) == 0;
-    }
+    struct worker *chosen = NULL;
+    for (int i = 0; i <= tasks->started && (!chosen || chosen->cpu == here); i++)
+        if (tasks->workers[i].asleep) chosen = &tasks->workers[i];
+    if (!chosen) return;
+    chosen->asleep = false;
+    if (chosen != tasks->workers && here >= 0 && chosen->cpu == here) move(tasks, chosen, here);
+    pthread_cond_signal(&chosen->wake);
 }
 
 /* Called and returns with the lock held. */
 static void sleep_as(struct tasks *tasks, struct worker *worker) {
     worker->cpu = sched_getcpu();
     worker->asleep = true;
-    pthread_cond_wait(&tasks->wake, &tasks->lock);
+    pthread_cond_wait(&worker->wake, &tasks->lock);
     worker->asleep = false;
-    if (worker->moved) pthread_setaffinity_np(pthread_self(), sizeof worker->allowed, &worker->allowed);
-    worker->moved = false;
+    free_moved(worker);
 }
 
 static void *worker_main(void *argument) {
@@ -95,7 +110,8 @@ imgpipe_status tasks_new(int threads, struct tasks **out, imgpipe_error *error) 
     }
     pthread_mutex_init(&tasks->lock, NULL);
     pthread_mutex_init(&tasks->runner, NULL);
-    pthread_cond_init(&tasks->wake, NULL);
+    for (int i = 0; i < threads; i++) pthread_cond_init(&tasks->workers[i].wake, NULL);
+    tasks->room = threads;
     tasks->threads = threads;
     for (int i = 1; i < threads; i++) {
         struct worker_start *start = malloc(sizeof *start);
@@ -115,10 +131,10 @@ void tasks_free(struct tasks *tasks) {
     if (!tasks) return;
     pthread_mutex_lock(&tasks->lock);
     tasks->stop = true;
-    pthread_cond_broadcast(&tasks->wake);
+    for (int i = 0; i <= tasks->started; i++) pthread_cond_signal(&tasks->workers[i].wake);
     pthread_mutex_unlock(&tasks->lock);
     for (int i = 1; i <= tasks->started; i++) pthread_join(tasks->workers[i].handle, NULL);
-    pthread_cond_destroy(&tasks->wake);
+    for (int i = 0; i < tasks->room; i++) pthread_cond_destroy(&tasks->workers[i].wake);
     pthread_mutex_destroy(&tasks->lock);
     pthread_mutex_destroy(&tasks->runner);
     free(tasks->workers);
@@ -135,8 +151,7 @@ void tasks_add(struct tasks *tasks, enum task_class class_, struct task *task) {
     else
         tasks->head[class_] = task;
     tasks->tail[class_] = task;
-    move_sleepers(tasks);
-    pthread_cond_signal(&tasks->wake);
+    wake_one(tasks);
     pthread_mutex_unlock(&tasks->lock);
 }
 
@@ -146,7 +161,7 @@ void tasks_run(struct tasks *tasks, const bool *done) {
     while (!*done) {
         struct task *task = next_task(tasks);
         if (!task) {
-            pthread_cond_wait(&tasks->wake, &tasks->lock);
+            sleep_as(tasks, &tasks->workers[0]);
             continue;
         }
         pthread_mutex_unlock(&tasks->lock);
@@ -160,7 +175,7 @@ void tasks_run(struct tasks *tasks, const bool *done) {
 void tasks_finish(struct tasks *tasks, bool *done) {
     pthread_mutex_lock(&tasks->lock);
     *done = true;
-    pthread_cond_broadcast(&tasks->wake);
+    pthread_cond_signal(&tasks->workers[0].wake);
     pthread_mutex_unlock(&tasks->lock);
 }
 
