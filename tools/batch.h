@@ -23,6 +23,7 @@ struct batch {
     bool many;                  /* a run over many images: failures are counted; otherwise one image, named by the user */
     int64_t local;              /* rank among the processes of this machine, or -1 */
     struct records *records;    /* NULL: nothing is noted */
+    char *files;                /* what settings_files() told when the run began */
     FILE *report;               /* NULL: none */
     struct merge *merge;        /* NULL: histograms are not added up */
     /* ---- the state, guarded by `lock` once lanes run */

@@ -245,6 +245,7 @@ int folder_run(const struct options *o, const struct roles *roles, struct consol
     struct plan plan = {.options = o, .roles = roles, .console = console};
     struct batch batch = {.options = o, .console = console, .chain = chain, .text = text, .jobs = &plan.jobs, .many = true};
     signals_handle(3); /* the first lets images in flight be finished, the second ends them, the third ends the program */
+    batch.files = settings_files(chain);
     int status = make_plan(&plan, chain);
     batch.records = plan.records;
     batch.local = plan.shard.local;
@@ -266,6 +267,7 @@ int folder_run(const struct options *o, const struct roles *roles, struct consol
         summary_print(&batch, &plan.shard);
     }
     records_close(plan.records);
+    free(batch.files);
     jobs_free(&plan.jobs);
     return status;
 }

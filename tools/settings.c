@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Whether the rank on this machine says which GPU it is. */
 static bool is_gpu_open(const struct options *o, int64_t local) {
@@ -61,30 +62,48 @@ imgpipe_run_options settings_run(const struct options *o) {
 /* What the library takes for a level and a quality that are not given (see imgpipe_run_options). */
 enum { DEFAULT_LEVEL = 4, DEFAULT_QUALITY = 90 };
 
-/* What a file holds. */
+/* What a file holds. A pipe can be read once, by the run. */
 static void put_content(FILE *to, const char *name) {
-    FILE *file = fopen(name, "rb");
+    struct stat st;
+    FILE *file = stat(name, &st) == 0 && S_ISREG(st.st_mode) ? fopen(name, "rbe") : NULL;
     uint64_t hash = FNV1A_START, size = 0;
     for (int c; file && (c = getc(file)) != EOF && size < 16 << 20; size++) hash = fnv1a(hash, (unsigned char)c);
     if (file) fclose(file);
     fprintf(to, " %llu %016llx", (unsigned long long)size, (unsigned long long)hash);
 }
 
-/* What the chain depends on beside its text: files that it names (masks), and plug-ins, whose authors may forget to count their
- * versions up. */
-static void put_chain(FILE *to, const imgpipe_chain *chain) {
+/* The files that the chain names (masks). */
+static bool put_files(FILE *to, const imgpipe_chain *chain) {
     imgpipe_chain_value value;
-    imgpipe_origin origin;
+    bool any = false;
     for (int i = 0; imgpipe_chain_value_at(chain, i, &value); i++) {
         if (value.text[0] != '@') continue;
         fprintf(to, " file '%s'", value.text + 1);
         put_content(to, value.text + 1);
+        any = true;
     }
+    return any;
+}
+
+/* What the chain depends on beside its text: files, and plug-ins, whose authors may forget to count their versions up. */
+static void put_chain(FILE *to, const imgpipe_chain *chain) {
+    imgpipe_origin origin;
+    put_files(to, chain);
     for (int i = 0; imgpipe_chain_filter_at(chain, i); i++) {
         if (!imgpipe_chain_origin_at(chain, i, &origin)) continue;
         fprintf(to, " plugin '%s' '%s'", origin.plugin, origin.version);
         put_content(to, origin.file);
     }
+}
+
+char *settings_files(const imgpipe_chain *chain) {
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    bool any = to && put_files(to, chain);
+    if (to && fclose(to) == 0 && any) return text;
+    free(text);
+    return NULL;
 }
 
 char *settings_text(const struct options *o, const imgpipe_chain *chain) {

@@ -18,4 +18,6 @@ int settings_lanes(const struct options *options, uint64_t bytes);
 imgpipe_run_options settings_run(const struct options *options);
 /* All that outputs depend on beside their inputs, as one text; to be freed. NULL without memory. */
 char *settings_text(const struct options *options, const imgpipe_chain *chain);
+/* What there is in the files that the chain names, as one text; to be freed. NULL if it names none, and without memory. */
+char *settings_files(const imgpipe_chain *chain);
 #endif

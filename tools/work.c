@@ -161,10 +161,23 @@ static imgpipe_status fail(imgpipe_error *error, imgpipe_status status, int faul
     return status;
 }
 
+/* Every image reads the files that the chain names, but all are to be filtered alike, and as it is noted. */
+static bool is_chain_changed(const struct batch *batch, imgpipe_error *error) {
+    char *files = batch->files ? settings_files(batch->chain) : NULL;
+    bool changed = batch->files && (!files || strcmp(files, batch->files) != 0);
+    free(files);
+    if (!changed) return false;
+    *error = (imgpipe_error){.status = IMGPIPE_ERROR_INPUT, .place = -1};
+    snprintf(error->message, sizeof error->message, "a file that the chain names by '@' has changed since the run began; run it again");
+    return true;
+}
+
 /* An output that replaces its input is noted before it does: after a kill between the two it would be filtered once more. Until the
  * image is replaced the note speaks of nothing that is there. */
 static void note_early(void *user, uint64_t bytes, int64_t seconds, long nanoseconds) {
     struct lane *lane = user;
+    imgpipe_error error;
+    if (is_chain_changed(lane->batch, &error)) return;
     struct stat st = {.st_size = (off_t)bytes, .st_mtim = {.tv_sec = (time_t)seconds, .tv_nsec = nanoseconds}};
     if (records_add(lane->batch->records, lane->job, &st) == 0) lane->noted = st.st_mtim;
 }
@@ -189,7 +202,9 @@ static imgpipe_status run(struct lane *lane, struct job *job, imgpipe_report *re
     } else if (batch->options->overwrite == OVERWRITE_NEVER) {
         options.overwrite = IMGPIPE_OVERWRITE_NEVER;
     }
-    return imgpipe_run_file(lane->context, batch->chain, job->in, job->out, &options, report, error);
+    if (is_chain_changed(batch, error)) return error->status;
+    imgpipe_status status = imgpipe_run_file(lane->context, batch->chain, job->in, job->out, &options, report, error);
+    return status == IMGPIPE_OK && is_chain_changed(batch, error) ? error->status : status;
 }
 
 /* Notes a finished output, if it still is what was written. */

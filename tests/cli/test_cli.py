@@ -18,6 +18,7 @@ import damage
 import files
 import folders
 import folders_break
+import folders_guard
 import folders_resume
 import folders_run
 import formats
@@ -32,8 +33,8 @@ def main():
     arguments = [argument for argument in sys.argv[2:] if argument != "--long"]
     Tally.long = len(arguments) < len(sys.argv) - 2
     pattern = arguments[0] if arguments else "*"
-    modules = (usage, files, breaks, damage, formats, pipes, folders, folders_run, folders_resume, folders_break, merge, companion,
-               messages)
+    modules = (usage, files, breaks, damage, formats, pipes, folders, folders_run, folders_resume, folders_break, folders_guard,
+               merge, companion, messages)
     for name, test in [item for module in modules for item in vars(module).items()]:
         if not name.startswith("test_") or not fnmatch.fnmatch(name, pattern):
             continue
