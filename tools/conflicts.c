@@ -2,6 +2,7 @@
 #include "exit_status.h"
 #include "names.h"
 #include "paths.h"
+#include "reads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct claim {
 
 struct check {
     const struct options *options;
+    const imgpipe_chain *chain;
     struct console *console;
     struct jobs *jobs;
     const struct job **inputs; /* by identity */
@@ -71,6 +73,8 @@ static void check_output(struct check *check, const char *outdir, struct job *jo
         return;
     }
     job->replace = stat(job->out, &st) == 0;
+    const char *role = job->replace ? reads_role(check->options, check->chain, job->out) : NULL;
+    if (role) SAY(check, "'%s' would become '%s', which is %s; name another OUT", job->in, job->out, role);
     const struct job *input = job->replace && S_ISREG(st.st_mode) ? find_input(check, job->out, &st) : NULL;
     if (!input) return;
     job->in_place = path_is_same_file(job->in, job->out);
@@ -83,7 +87,10 @@ static void check_output(struct check *check, const char *outdir, struct job *jo
 static void check_data(struct check *check, const char *path, const struct job *job, const imgpipe_filter *filter) {
     struct stat st;
     const struct job *input = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? find_input(check, path, &st) : NULL;
-    if (input) SAY(check, "the data of '%s' would replace '%s', which is an input; choose other names (%s=data=)", job->in, path, filter->name);
+    const char *role = reads_role(check->options, check->chain, path);
+    if (input) role = "an input";
+    if (role)
+        SAY(check, "the data of '%s' would replace '%s', which is %s; choose other names (%s=data=)", job->in, path, role, filter->name);
 }
 
 /* The side data that the chain names, whose names must have fields. */
@@ -198,7 +205,7 @@ static bool prepare(struct check *check, const imgpipe_chain *chain) {
 
 int conflicts_check(const struct options *o, const char *outdir, const imgpipe_chain *chain, struct console *console,
                     struct jobs *jobs) {
-    struct check check = {.options = o, .console = console, .jobs = jobs, .outdir = outdir ? (ptrdiff_t)strlen(outdir) : 0};
+    struct check check = {.options = o, .chain = chain, .console = console, .jobs = jobs, .outdir = outdir ? (ptrdiff_t)strlen(outdir) : 0};
     bool enough = prepare(&check, chain), usage = false;
     for (int64_t i = 0; enough && !usage && i < jobs->count; i++) {
         struct job *job = &jobs->list[i];

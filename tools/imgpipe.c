@@ -11,6 +11,7 @@
 #include "options.h"
 #include "plugins.h"
 #include "progress.h"
+#include "reads.h"
 #include "serve.h"
 #include "signals.h"
 #include "target.h"
@@ -139,6 +140,8 @@ static int run(const struct options *o, struct plugins *plugins, struct console 
         chain_text_error(console, &text, &error);
         status = EXIT_USAGE;
     } else if (o->merge_hist && (status = merge_check(o, chain, error.message))) {
+        console_error(console, "%s", error.message);
+    } else if ((status = reads_check(o, &roles, target.out, chain, error.message))) {
         console_error(console, "%s", error.message);
     } else if (tell_nothing_written(o, console, chain), roles.many) {
         status = folder_run(o, &roles, console, chain, &text);

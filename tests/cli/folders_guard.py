@@ -26,3 +26,32 @@ def test_mask_changed_during_a_run():
     expect(0, *args, "--resume", says="all 3 images done, 1 by earlier runs")
     expect(0, "in/p.png", "-f", "conv=@mask", "want.png")
     check(read("out/p.png") == read("want.png"), "an image was made with another mask")
+
+
+def test_nothing_replaces_what_is_read():
+    """The list, the chain's file and the mask are no place for what the run writes."""
+    tree("in/a.png", "in/b.png")
+    texts = {"list.txt": b"in/a.png\nin/b.png\n", "chain.txt": b"gray,hist=pass\n", "mask.csv": b"0 0 0\n0 1 0\n0 0 0\n",
+             "in/a.csv": b"0 1 0;0 1 0;0 1 0"}
+    for name, text in texts.items():
+        write(name, text)
+    os.link("mask.csv", "link.txt")
+    runs = [("--files-from", "list.txt", "-f", "hist=pass", "list.txt"), ("in", "-f", "@chain.txt", "./chain.txt"),
+            ("in", "-f", "conv=@mask.csv,hist=pass", "mask.csv"), ("in", "-f", "conv=@mask.csv,hist=pass", "link.txt"),
+            ("in", "-f", "hist=pass", "out/.imgpipe"), ("in", "-f", "hist=pass", "./out/.imgpipe/x"),
+            ("in.png", "-f", "@chain.txt", "chain.txt")]
+    for *args, victim in runs:
+        for option in ("--report", "--merge-hist"):
+            out = "one.png" if args[0] == "in.png" else "out/"
+            expect(2, *args, out, option, victim, says=f"{option}: '{victim}' is (the |a |where)")
+            check(not os.path.exists(out), "something was made:", args, option, victim)
+    with open("in/b.png", "rb") as image:
+        expect(2, "-", "-f", "gray", "-o", "one.png", "--report", "in/b.png", stdin=image, says="is an input")
+    expect(2, "in.png", "-f", "conv=@mask.csv", "-o", "mask.csv", "--format", "png", says="a file that the chain reads")
+    expect(2, "in.png", "-f", "conv=@mask.csv,hist=data=mask.csv", "-o", "one.png", says="a file that the chain reads")
+    expect(2, "in", "-f", "conv=@in/a.csv,hist=data=in/{stem}.csv:pass", "out/", says="would replace .*a file that the chain reads")
+    expect(2, "in", "-f", "conv=@mask.csv", "--name", "mask.csv", "--include", "a*", "--format", "png", "./",
+           says="a file that the chain reads")
+    check(all(read(name) == text for name, text in texts.items()), "a file that was read is another now")
+    check(found("in") == ["a.csv", "a.png", "b.png"] and not os.path.exists("one.png"), found("in"))
+    expect(0, "--files-from", "list.txt", "-f", "@chain.txt", "out/", "--report", "report", "--merge-hist", "sum.json", says="all 2")
