@@ -126,10 +126,19 @@ static bool is_log(const char *name) {
            strcmp(name + strlen(PREFIX) + 16, ".log") == 0;
 }
 
+/* What has the name of a log, but is a pipe, would be waited for. */
+static int open_regular(int folder, const char *name, int flags) {
+    struct stat st;
+    int fd = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))) return fd;
+    close(fd);
+    return -1;
+}
+
 /* Calls take() for every whole line of a log. */
 static void read_log(int folder, const char *name, struct records *r, void (*take)(struct records *r, char *line, size_t length, FILE *to),
                      FILE *to) {
-    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open_regular(folder, name, O_RDONLY);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
     char *line = NULL;
     size_t capacity = 0;
@@ -227,7 +236,7 @@ static void compact(struct records *r, char names[][40], int count) {
     int fds[256], used = 0, fd = create_log(r->folder, name);
     FILE *to = fd < 0 ? NULL : fdopen(dup(fd), "ab");
     for (int i = 0; to && i < count && used < 256; i++) {
-        int log = openat(r->folder, names[i], O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        int log = open_regular(r->folder, names[i], O_RDWR);
         if (log >= 0 && flock(log, LOCK_EX | LOCK_NB) == 0) {
             read_log(r->folder, names[i], r, keep_line, to);
             fds[used] = log;

@@ -55,3 +55,15 @@ def test_nothing_replaces_what_is_read():
     check(all(read(name) == text for name, text in texts.items()), "a file that was read is another now")
     check(found("in") == ["a.csv", "a.png", "b.png"] and not os.path.exists("one.png"), found("in"))
     expect(0, "--files-from", "list.txt", "-f", "@chain.txt", "out/", "--report", "report", "--merge-hist", "sum.json", says="all 2")
+
+
+def test_a_pipe_among_the_records():
+    """Nobody writes into it, so reading it would wait for ever."""
+    tree("in/a.png")
+    os.makedirs("out/.imgpipe")
+    for number in range(20):  # so many that they are put together
+        os.mkfifo(f"out/.imgpipe/done-{number:016x}.log")
+    for says in ("1 image done;", "1 image done, 1 by earlier runs"):
+        err = finish(process := start("in", "-f", "gray", "--resume", "out/"))
+        check(process.returncode == 0 and says in err, process.returncode, err)
+    check(len(os.listdir("out/.imgpipe")) >= 21, "a pipe was removed:", os.listdir("out/.imgpipe"))
