@@ -1,4 +1,6 @@
 #include "batch.h"
+#include "names.h"
+#include "paths.h"
 #include "progress.h"
 #include "settings.h"
 #include "signals.h"
@@ -34,7 +36,7 @@ static void show_progress(void *user, double done) {
  * end because they wait for somebody else; the second ends them as well. */
 bool batch_is_cancelled(const struct lane *lane) {
     if (!signals_caught()) return false;
-    return !lane->batch->many || signals_count() > 1 || !lane->job || !S_ISREG(lane->job->mode);
+    return !lane->batch->many || signals_count() > 1 || !lane->job || lane->job->waits;
 }
 
 /* What the first signal means. Images may take long, and who waits would think that it was not heard. */
@@ -80,12 +82,18 @@ static int open_context(struct lane *lane, int threads, int turn, int share, int
 
 /* --------------------------------------------------------------------------------------------------- lanes */
 
+/* What a job is about may have changed since it was found. */
+static void look_at(const struct batch *batch, struct job *job) {
+    job_look(job);
+    job->waits = !S_ISREG(job->mode) || path_may_wait(job->out) || name_may_wait(batch->options, batch->chain, job);
+}
+
 /* The next job, or NULL when there is none or none is to be begun. */
 static struct job *next_job(struct batch *batch, struct lane *lane) {
     pthread_mutex_lock(&batch->lock);
     struct job *job = NULL;
     if (!batch->stop && !signals_caught() && batch->next < batch->queued) job = batch->queue[batch->next++];
-    if (job) job_look(job); /* it may have changed since it was found */
+    if (job) look_at(batch, job);
     lane->job = job;
     pthread_mutex_unlock(&batch->lock);
     return job;
@@ -122,10 +130,10 @@ static void await_lanes(struct batch *batch, struct lane *lanes, int count) {
         if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
         pthread_cond_timedwait(&batch->change, &batch->lock, &until);
         int files = 0;
-        for (int i = 0; signals_caught() && i < count; i++) files += lanes[i].job && S_ISREG(lanes[i].job->mode);
+        for (int i = 0; signals_caught() && i < count; i++) files += lanes[i].job && !lanes[i].job->waits;
         tell_signal(batch, files);
         for (int i = 0; signals_caught() && i < count; i++)
-            if (lanes[i].job && (signals_count() > 1 || !S_ISREG(lanes[i].job->mode))) signals_wake(lanes[i].thread);
+            if (lanes[i].job && (signals_count() > 1 || lanes[i].job->waits)) signals_wake(lanes[i].thread);
     }
     pthread_mutex_unlock(&batch->lock);
     for (int i = 0; i < count; i++) pthread_join(lanes[i].thread, NULL);
@@ -189,7 +197,7 @@ static int run_alone(struct batch *batch, struct job **jobs, int64_t count) {
         bool stop = batch->stop || (signals_caught() && batch->many);
         pthread_mutex_unlock(&batch->lock);
         lane.job = jobs[i];
-        if (!stop) job_look(lane.job);
+        if (!stop) look_at(batch, lane.job);
         if (!stop) work_do(&lane, jobs[i]);
     }
     imgpipe_context_free(&lane.context);

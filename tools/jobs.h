@@ -26,6 +26,7 @@ struct job {
     bool named;         /* by the user, so that it must be an image */
     bool in_place;      /* the output replaces the input */
     bool replace;       /* what is at the output's place */
+    bool waits;         /* for somebody else, maybe: the input, or what is written, is a pipe or a device */
     bool decided;       /* before any work */
     bool filtered;      /* kept because the input is what other settings made in its place (--in-place --resume) */
     bool current;       /* skipped because the output is no older than the input (--overwrite older) */

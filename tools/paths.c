@@ -73,6 +73,11 @@ bool path_is_open_as(const char *path, int fd) {
            by_path.st_ino == by_fd.st_ino && (!S_ISCHR(by_fd.st_mode) || isatty(fd));
 }
 
+bool path_may_wait(const char *path) {
+    struct stat st;
+    return path && stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 char *path_real(const char *path) {
     char *real = realpath(path, NULL), *start = strdup(path), *joined = NULL;
     size_t length = strlen(path);

@@ -23,6 +23,8 @@ bool path_is_protected(const char *path);
 /* `path` leads to the file, pipe or terminal that is open as `fd`. Never so for other devices, such as /dev/null, where nothing
  * that is written or read can get mixed up. */
 bool path_is_open_as(const char *path, int fd);
+/* A pipe, a socket, a device: somebody else at its other end may never come. False for NULL and for what is not there. */
+bool path_may_wait(const char *path);
 /* Where a file lies, or would lie if it were made, behind all symlinks; NULL if memory is missing. */
 char *path_real(const char *path);
 /* Whether two paths without symlinks differ at most in how they are written: `a//b` and `./a/b`. Compares like strcmp(). */

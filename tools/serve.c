@@ -3,6 +3,7 @@
 #include "cut.h"
 #include "inputs.h"
 #include "line_reader.h"
+#include "names.h"
 #include "paths.h"
 #include "request.h"
 #include "settings.h"
@@ -30,7 +31,7 @@ struct worker {
     int64_t line_number;
     const char *in;         /* what it reads now, for messages; guarded by the server's lock where others look */
     struct notices notices; /* about that */
-    bool regular;   /* and whether that is a file, which can be read to its end */
+    bool regular;   /* and whether that, and what it writes, are files, which nobody waits for */
 };
 
 struct server {
@@ -135,9 +136,10 @@ static imgpipe_status run_chain(struct worker *worker, struct answer *a, const i
     return status;
 }
 
-static void look(struct worker *worker, const char *in) {
-    struct stat st;
-    bool regular = stat(in, &st) != 0 || S_ISREG(st.st_mode);
+/* `chain` may be NULL as long as it is not known. */
+static void look(struct worker *worker, const struct answer *a, const imgpipe_chain *chain) {
+    const char *in = a->request.in;
+    bool regular = !path_may_wait(in) && !path_may_wait(a->target.out) && !(chain && name_may_wait(worker->server->options, chain, NULL));
     pthread_mutex_lock(&worker->server->lock);
     worker->regular = regular;
     worker->in = in;
@@ -153,7 +155,7 @@ static imgpipe_status run_alone(struct server *server, struct answer *a, const i
     while (server->active > 0 || server->alone) pthread_cond_wait(&server->change, &server->lock);
     server->alone = true;
     pthread_mutex_unlock(&server->lock);
-    look(&server->wide, a->request.in);
+    look(&server->wide, a, chain);
     imgpipe_status status = open_context(&server->wide, server->count, 1, &a->error);
     if (!status) status = run_chain(&server->wide, a, chain);
     server->wide.in = NULL;
@@ -172,6 +174,7 @@ static void run(struct worker *worker, struct answer *a, const imgpipe_chain *ch
                                 [IMGPIPE_ERROR_DEVICE] = EXIT_DEVICE,       [IMGPIPE_ERROR_CANCELLED] = EXIT_SOME_FAILED,
                                 [IMGPIPE_ERROR_INTERNAL] = EXIT_SOME_FAILED};
     struct server *server = worker->server;
+    look(worker, a, chain);
     /* The first worker, which gets the jobs that come one by one, has all threads; jobs at once have one each. */
     imgpipe_status status = open_context(worker, worker->number == 0 ? server->count : 1, server->count, &a->error);
     if (!status) status = run_chain(worker, a, chain);
@@ -199,7 +202,7 @@ static void do_job(struct worker *worker, struct answer *a) {
         a->status = JOB_SKIPPED;
         return;
     }
-    look(worker, a->request.in);
+    look(worker, a, NULL);
     if (!chain_text_read(wanted, &text, a->error.message, sizeof a->error.message) ||
         plugins_parse(server->plugins, text.text, &chain, &a->error) != IMGPIPE_OK)
         a->status = JOB_FAILED, a->exit = EXIT_USAGE;

@@ -1,8 +1,12 @@
 """Runs over many images: what happens to the files that a run reads while it lasts, and what it must not write over."""
+import json
 import os
+import signal
+import subprocess
+import time
 
 from folders import found, tree
-from harness import check, expect, finish, png, read, start, wait_until, write
+from harness import check, expect, finish, png, read, start, wait_for_handler, wait_until, write
 
 
 def test_mask_changed_during_a_run():
@@ -67,3 +71,30 @@ def test_a_pipe_among_the_records():
         err = finish(process := start("in", "-f", "gray", "--resume", "out/"))
         check(process.returncode == 0 and says in err, process.returncode, err)
     check(len(os.listdir("out/.imgpipe")) >= 21, "a pipe was removed:", os.listdir("out/.imgpipe"))
+
+
+def test_signal_while_an_output_is_a_pipe():
+    """Nobody reads from it, and the first signal ends the wait."""
+    tree("in/a.png", "in/b.png")
+    os.mkdir("out")
+    for name in ("out/a.png", "a.csv", "mask"):
+        os.mkfifo(name)
+    runs = [("in", "-f", "gray", "out/", "--overwrite", "always"), ("in", "-f", "gray,hist=data={stem}.csv:pass", "other/"),
+            ("in", "-f", "conv=@mask", "third/")]
+    for args in [(*run, jobs) for run, jobs in zip(runs, ("-j1", "-j3", "-j1"))]:
+        process = start(*args)
+        wait_for_handler(process)
+        time.sleep(0.15)
+        process.send_signal(signal.SIGINT)
+        err = finish(process)
+        check(process.returncode == 130 and "failed" not in err and "not done" in err, args, process.returncode, err)
+    job = {"in": "in/a.png", "out": "out/a.png", "chain": "gray"}
+    for more in ({}, {"out": "new.png", "chain": "hist=pass:data=a.csv"}, {"out": "new.png", "chain": "conv=@mask"}):
+        process = start("--batch", "-", stdin=subprocess.PIPE)
+        process.stdin.write(json.dumps({**job, **more}).encode() + b"\n")
+        process.stdin.flush()
+        wait_for_handler(process)
+        time.sleep(0.15)
+        process.send_signal(signal.SIGINT)
+        err = finish(process)
+        check(process.returncode == 130 and "0 of 1 job done" in err, more, process.returncode, err)
