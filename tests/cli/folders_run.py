@@ -9,7 +9,7 @@ import threading
 import time
 
 from folders import found, holds, tree
-from harness import PROGRAM, Tally, check, environment, expect, on_terminal, png, read, run, write
+from harness import LONGEST, PROGRAM, Tally, check, environment, expect, on_terminal, png, read, run, write
 
 
 def touch(name, seconds):
@@ -192,7 +192,7 @@ def test_report_on_a_full_disk():
     result = expect(4, "in", "-f", "gray", "--report", "/dev/full", "out/", says="report: No space left")
     check(result.err.count("report") == 1, "it is told once, with the right reason:", result)
     for args in (("in", "-f", "gray", "full/"), ("in/a.png", "-f", "gray", "full.png")):
-        process = subprocess.run([PROGRAM, *args, "--report", "r"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60,
+        process = subprocess.run([PROGRAM, *args, "--report", "r"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=LONGEST,
                                  env=environment(), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
         check(process.returncode == 4 and b"report" in process.stderr, args, process)
         check(not os.path.exists("r"), "an empty report is left of", args)
