@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from harness import PROGRAM, check, expect, finish, left, png, run, start, wait_for_handler, write
+from harness import PROGRAM, check, expect, finish, left, png, run, start, wait_for_handler, wait_until, write
 
 
 def pictures(count, folder="many"):
@@ -141,9 +141,16 @@ def test_first_signal():
     for i in range(4):
         write(f"large/p{i}.ppm", b"P6 3000 2000 255\n" + os.urandom(18000000))
     for threads in ("1", "2"):
-        process = start("large", "-f", "median=255,median=255", "-j", threads, "--device", "cpu", f"new{threads}/")
-        wait_for_handler(process)
-        time.sleep(0.5)
+        process = start("large", "-f", ",".join(["median=255"] * 10), "-j", threads, "--device", "cpu", f"new{threads}/")
+        # Whether OUT can be written into is tried with a file that is gone at once; that of an image stays.
+        def begun(out=f"new{threads}"):
+            def files():
+                return {name for name in os.listdir(out) if name.startswith(".imgpipe-")} if os.path.isdir(out) else set()
+            before = files()
+            time.sleep(0.05)
+            return before & files()
+        at_work = wait_until(begun, process)
+        check(at_work, "no image is begun")
         process.send_signal(signal.SIGINT)
         line = process.stderr.readline().decode()
         check(re.search(r"stopping: the images? at work (is|are) finished first; a second signal \(Ctrl-C\) ends (it|these) too", line),
