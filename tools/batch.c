@@ -82,9 +82,9 @@ static int open_context(struct lane *lane, int threads, int turn, int share, int
 
 /* --------------------------------------------------------------------------------------------------- lanes */
 
-/* What a job is about may have changed since it was found. */
+/* What a job is about may have changed since it was found; an input that is to be replaced must not. */
 static void look_at(const struct batch *batch, struct job *job) {
-    job_look(job);
+    if (!job->in_place) job_look(job);
     job->waits = !S_ISREG(job->mode) || path_may_wait(job->out) || name_may_wait(batch->options, batch->chain, job);
 }
 

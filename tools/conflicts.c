@@ -76,8 +76,10 @@ static void check_output(struct check *check, const char *outdir, struct job *jo
     const char *role = job->replace ? reads_role(check->options, check->chain, job->out) : NULL;
     if (role) SAY(check, "'%s' would become '%s', which is %s; name another OUT", job->in, job->out, role);
     const struct job *input = job->replace && S_ISREG(st.st_mode) ? find_input(check, job->out, &st) : NULL;
-    if (!input) return;
-    job->in_place = path_is_same_file(job->in, job->out);
+    /* By its name, too: another run may just have put another file there. */
+    bool own = job->replace && (input || check->options->in_place) && path_is_same_file(job->in, job->out);
+    if (!input && !own) return;
+    job->in_place = own;
     if (!job->in_place)
         SAY(check, "'%s' would become '%s', which is an input of this run; name another OUT", job->in, job->out);
     else if (!check->options->in_place)

@@ -121,7 +121,8 @@ char *name_data(const struct options *o, const struct job *job, const char *name
 bool name_may_wait(const struct options *o, const imgpipe_chain *chain, const struct job *job) {
     imgpipe_chain_value value;
     bool waits = false;
-    for (int i = 0; !waits && imgpipe_chain_value_at(chain, i, &value); i++) waits = value.text[0] == '@' && path_may_wait(value.text + 1);
+    for (int i = 0; !waits && imgpipe_chain_value_at(chain, i, &value); i++)
+        waits = value.text[0] == '@' && path_may_wait(value.text + 1);
     for (int at = 0; !waits && name_next_data(chain, &at, &value);) {
         char *path = job ? name_data(o, job, value.text) : strdup(value.text);
         waits = path_may_wait(path);

@@ -16,7 +16,7 @@ const char *name_extension(const struct options *options, const struct job *job,
 bool name_next_data(const imgpipe_chain *chain, int *at, imgpipe_chain_value *value);
 /* What its name, as the chain says it, becomes for an input; as name_expand(). Without an output the fields are the input's. */
 char *name_data(const struct options *options, const struct job *job, const char *name);
-/* Whether one of the files that the chain names, for the job (or as it says them, if that is NULL), is one that may be waited for. */
+/* Whether one of the files that the chain names, for the job (or as they stand there, if that is NULL), may be waited for. */
 bool name_may_wait(const struct options *options, const imgpipe_chain *chain, const struct job *job);
 /* Sets job->out and job->format below OUTDIR; false with `message` filled. A name that leads out of OUTDIR is not refused here. */
 bool name_output(const struct options *options, const char *outdir, struct job *job, char message[NAMES_MESSAGE]);

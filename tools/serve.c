@@ -139,7 +139,8 @@ static imgpipe_status run_chain(struct worker *worker, struct answer *a, const i
 /* `chain` may be NULL as long as it is not known. */
 static void look(struct worker *worker, const struct answer *a, const imgpipe_chain *chain) {
     const char *in = a->request.in;
-    bool regular = !path_may_wait(in) && !path_may_wait(a->target.out) && !(chain && name_may_wait(worker->server->options, chain, NULL));
+    bool regular = !path_may_wait(in) && !path_may_wait(a->target.out);
+    if (chain && name_may_wait(worker->server->options, chain, NULL)) regular = false;
     pthread_mutex_lock(&worker->server->lock);
     worker->regular = regular;
     worker->in = in;

@@ -8,10 +8,13 @@
 #include "signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEVICE_TEXT 160 /* as much as imgpipe_report has */
@@ -161,6 +164,24 @@ static imgpipe_status fail(imgpipe_error *error, imgpipe_status status, int faul
     return status;
 }
 
+/* Of several runs that replace their inputs one alone may do an image: the next one would filter the result of the first. So the
+ * input is locked, and must be what it was when the run began. Returns the descriptor that holds the lock, or -1 if there is none. */
+static int hold_input(const struct lane *lane, const struct job *job, imgpipe_error *error) {
+    struct stat st;
+    int fd = open(job->in, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    /* Where locks do not work, the rest must do. */
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR && !batch_is_cancelled(lane)) continue;
+    if (fd < 0 || stat(job->in, &st) != 0) return fd; /* the run says why */
+    if (st.st_ino != job->inode || st.st_dev != job->device || st.st_size != job->size || st.st_mtim.tv_sec != job->mtime.tv_sec ||
+        st.st_mtim.tv_nsec != job->mtime.tv_nsec) {
+        *error = (imgpipe_error){.status = IMGPIPE_ERROR_INPUT, .place = -1};
+        snprintf(error->message, sizeof error->message,
+                 "'%s' has changed since the run began, maybe by another run; add --resume to leave out what is done",
+                 CUT(job->in, 400));
+    }
+    return fd;
+}
+
 /* Every image reads the files that the chain names, but all are to be filtered alike, and as it is noted. */
 static bool is_chain_changed(const struct batch *batch, imgpipe_error *error) {
     char *files = batch->files ? settings_files(batch->chain) : NULL;
@@ -299,7 +320,8 @@ bool work_do(struct lane *lane, struct job *job) {
     imgpipe_report report = imgpipe_report_default();
     struct merge_image found = {.misfit = ""};
     lane->found = batch->merge ? &found : NULL;
-    imgpipe_status status = run(lane, job, &report, &error);
+    int hold = job->in_place ? hold_input(lane, job, &error) : -1;
+    imgpipe_status status = error.status ? error.status : run(lane, job, &report, &error);
     struct subject subject = work_subject(lane);
     for (int i = 1; status == IMGPIPE_ERROR_DEVICE && may_go_elsewhere(batch, job, i); i++) {
         hist_sum_free(&found.sum);
@@ -309,6 +331,7 @@ bool work_do(struct lane *lane, struct job *job) {
     }
     notices_end(&lane->notices, batch->console, &subject, status == IMGPIPE_OK);
     bool done = end_job(lane, job, status, &error, &report);
+    if (hold >= 0) close(hold);
     hist_sum_free(&found.sum);
     return done;
 }

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from folders import found, tree
+from folders_break import noise
 from harness import check, expect, finish, png, read, start, wait_for_handler, wait_until, write
 
 
@@ -98,3 +99,34 @@ def test_signal_while_an_output_is_a_pipe():
         process.send_signal(signal.SIGINT)
         err = finish(process)
         check(process.returncode == 130 and "0 of 1 job done" in err, more, process.returncode, err)
+
+
+def test_changed_since_the_run_began():
+    """--in-place: what another run has replaced meanwhile is not filtered once more."""
+    os.makedirs("fifo")
+    os.mkfifo("fifo/a.png")
+    tree("in/c.png", "in/d.png")
+    write("in/b.png", b"")
+    process = start("fifo/a.png", "in", "-f", "invert", "-j1", "--in-place", "in/")
+    wait_until(lambda: os.path.exists("in/.imgpipe"), process)
+    with open("fifo/a.png", "wb") as pipe:  # the first of those that have no size; it is open when it is being done
+        write("in/b.png", png(6, 5, value=3))
+        pipe.write(png(6, 5))
+    err = finish(process)
+    check(process.returncode == 1 and "'in/b.png' has changed since the run began" in err and "3 of 4 images done" in err, err)
+    check(read("in/b.png") == png(6, 5, value=3), "it was filtered")
+
+
+def test_runs_at_once_in_place():
+    """However many runs there are, each image is filtered once; so are two names of one file."""
+    noise("in", 40, side=90)
+    expect(0, "in", "-f", "invert", "want/", says="all 40")
+    processes = [start("in", "-f", "invert", "-j2", "--in-place", "--resume", "in/") for _ in range(3)]
+    errs = [finish(process) for process in processes]
+    check(all(process.returncode in (0, 1) for process in processes), errs)
+    check(all(read(f"in/{name}") == read(f"want/{name}") for name in found("want")), "an image was filtered twice", errs)
+    expect(0, "in", "-f", "invert", "--in-place", "--resume", "in/", says="all 40 images done, 40 by earlier runs")
+    tree("twins/a.png", size=(300, 300))
+    os.link("twins/a.png", "twins/b.png")
+    expect(0, "twins", "-f", "invert", "-j2", "--in-place", "twins/", says="all 2 images done")
+    check(read("twins/a.png") == read("twins/b.png"), "of two names of one file one was filtered twice")
