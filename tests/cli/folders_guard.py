@@ -1,8 +1,11 @@
 """Runs over many images: what happens to the files that a run reads while it lasts, and what it must not write over."""
+import fcntl
 import json
 import os
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 from folders import found, tree
@@ -94,7 +97,7 @@ def test_signal_while_an_output_is_a_pipe():
         process = start("--batch", "-", stdin=subprocess.PIPE)
         process.stdin.write(json.dumps({**job, **more}).encode() + b"\n")
         process.stdin.flush()
-        wait_for_handler(process)
+        wait_until(lambda: not struct.unpack("i", fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4)))[0], process)  # it is read
         time.sleep(0.15)
         process.send_signal(signal.SIGINT)
         err = finish(process)
