@@ -62,7 +62,7 @@ static const struct job *find_input(const struct check *check, const char *path,
     const struct job **at = bsearch(&wanted, check->inputs, (size_t)check->input_count, sizeof *check->inputs, compare_inputs);
     while (at && at > check->inputs && compare_inputs(at - 1, &wanted) == 0) at--;
     for (; at && at < (const struct job **)end && compare_inputs(at, &wanted) == 0; at++)
-        if (path_is_same_file((*at)->in, path)) return *at;
+        if ((*at)->status == JOB_TODO && path_is_same_file((*at)->in, path)) return *at;
     return NULL;
 }
 
@@ -205,10 +205,22 @@ static bool prepare(struct check *check, const imgpipe_chain *chain) {
     return true;
 }
 
-int conflicts_check(const struct options *o, const char *outdir, const imgpipe_chain *chain, struct console *console,
-                    struct jobs *jobs) {
+/* An earlier run in place made g.png of g.gif, and both are inputs now: the pair is done. */
+static void skip_made(struct check *check, const struct records *records) {
+    struct stat st;
+    for (int64_t i = 0; i < check->jobs->count; i++) {
+        const struct job *job = &check->jobs->list[i];
+        if (job->status != JOB_TODO || !job->out || stat(job->out, &st) != 0) continue;
+        const struct job *made = find_input(check, job->out, &st);
+        if (made && made != job && records_hold(records, job, &st)) check->jobs->list[made - check->jobs->list].status = JOB_SKIPPED;
+    }
+}
+
+int conflicts_check(const struct options *o, const char *outdir, const imgpipe_chain *chain, const struct records *records,
+                    struct console *console, struct jobs *jobs) {
     struct check check = {.options = o, .chain = chain, .console = console, .jobs = jobs, .outdir = outdir ? (ptrdiff_t)strlen(outdir) : 0};
     bool enough = prepare(&check, chain), usage = false;
+    if (enough && records && o->in_place && o->resume) skip_made(&check, records);
     for (int64_t i = 0; enough && !usage && i < jobs->count; i++) {
         struct job *job = &jobs->list[i];
         if (job->status != JOB_TODO) continue;

@@ -48,7 +48,7 @@ static int fail(struct plan *plan, int status, const char *message) {
     return status;
 }
 
-static int name_all(struct plan *plan, const imgpipe_chain *chain) {
+static int name_all(struct plan *plan) {
     char message[NAMES_MESSAGE];
     const char *template = plan->options->name;
     if (template && *template == '/') return fail(plan, EXIT_USAGE, "--name: the template begins with a slash; names are below OUT");
@@ -56,7 +56,15 @@ static int name_all(struct plan *plan, const imgpipe_chain *chain) {
     for (int64_t i = 0; plan->roles->out && i < plan->jobs.count; i++)
         if (plan->jobs.list[i].status == JOB_TODO && !name_output(plan->options, plan->roles->out, &plan->jobs.list[i], message))
             return fail(plan, EXIT_USAGE, message);
-    return conflicts_check(plan->options, plan->roles->out, chain, plan->console, &plan->jobs);
+    return EXIT_DONE;
+}
+
+static int open_records(struct plan *plan, const imgpipe_chain *chain) {
+    if (!plan->roles->out) return EXIT_DONE;
+    char *settings = settings_text(plan->options, chain);
+    plan->records = settings ? records_open(plan->roles->out, settings, plan->options->resume) : NULL;
+    free(settings);
+    return plan->records ? EXIT_DONE : fail(plan, EXIT_SOME_FAILED, "no memory for what is done already; free some");
 }
 
 /* Leaves out what other parts do. Files that are no images are the business of the part that they would belong to. */
@@ -130,7 +138,9 @@ static int make_plan(struct plan *plan, const imgpipe_chain *chain) {
     char message[SHARD_MESSAGE];
     if (!shard_find(o->shard, &plan->shard, message)) return fail(plan, EXIT_USAGE, message);
     int status = inputs_collect(o, plan->roles, plan->console, &plan->jobs);
-    if (!status) status = name_all(plan, chain);
+    if (!status) status = name_all(plan);
+    if (!status) status = open_records(plan, chain);
+    if (!status) status = conflicts_check(o, plan->roles->out, chain, plan->records, plan->console, &plan->jobs);
     if (status) return status;
     if (plan->jobs.folders_left) {
         bool one = plan->jobs.folders_left == 1;
@@ -139,12 +149,6 @@ static int make_plan(struct plan *plan, const imgpipe_chain *chain) {
         console_log(plan->console, IMGPIPE_LOG_NOTICE, message);
     }
     take_part(plan);
-    if (plan->roles->out) {
-        char *settings = settings_text(o, chain);
-        plan->records = settings ? records_open(plan->roles->out, settings, o->resume) : NULL;
-        free(settings);
-        if (!plan->records) return fail(plan, EXIT_SOME_FAILED, "no memory for what is done already; free some");
-    }
     decide(plan, chain);
     if (o->dry_run) look_at_all(plan);
     return EXIT_DONE;

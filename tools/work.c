@@ -193,7 +193,7 @@ static bool is_chain_changed(const struct batch *batch, imgpipe_error *error) {
     return true;
 }
 
-/* An output that replaces its input is noted before it does: after a kill between the two it would be filtered once more. Until the
+/* What a run in place writes is noted before it is there: after a kill between the two it would be filtered once more. Until the
  * image is replaced the note speaks of nothing that is there. */
 static void note_early(void *user, uint64_t bytes, int64_t seconds, long nanoseconds) {
     struct lane *lane = user;
@@ -214,7 +214,7 @@ static imgpipe_status run(struct lane *lane, struct job *job, imgpipe_report *re
     if (batch->many) {
         if (batch->chain) options.data_name = data_name;
         options.data_user = lane;
-        if (batch->records && job->in_place) options.output_whole = note_early, options.whole_user = lane;
+        if (batch->records && batch->options->in_place) options.output_whole = note_early, options.whole_user = lane;
         lane->noted = (struct timespec){0};
         options.overwrite = may_replace(batch->options, job) ? IMGPIPE_OVERWRITE_ALWAYS : IMGPIPE_OVERWRITE_NEVER;
         /* A folder for an image that cannot be read would stay empty; the run says what is wrong with the image. */

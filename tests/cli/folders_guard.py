@@ -11,6 +11,7 @@ import time
 from folders import found, tree
 from folders_break import noise
 from harness import check, expect, finish, png, read, start, wait_for_handler, wait_until, write
+from pipes import READ_ONLY
 
 
 def test_mask_changed_during_a_run():
@@ -133,3 +134,23 @@ def test_runs_at_once_in_place():
     os.link("twins/a.png", "twins/b.png")
     expect(0, "twins", "-f", "invert", "-j2", "--in-place", "twins/", says="all 2 images done")
     check(read("twins/a.png") == read("twins/b.png"), "of two names of one file one was filtered twice")
+
+
+def test_in_place_under_another_name():
+    """What cannot be written as it is (GIF, PSD) lies beside its result, which a second run must not take for one more input."""
+    tree("gi/c.png")
+    write("gi/g.gif", READ_ONLY["gif"])
+    write("gi/p.psd", READ_ONLY["psd"])
+    args = ("gi", "-f", "invert", "--in-place", "gi")
+    expect(0, *args, "--resume", says="all 3 images done;")
+    before = {name: read(f"gi/{name}") for name in found("gi")}
+    check(sorted(before) == ["c.png", "g.gif", "g.png", "p.png", "p.psd"], found("gi"))
+    for _ in range(2):
+        expect(0, *args, "--resume", says="all 5 images done, 5 by earlier runs")
+    tree("gi/new.png")
+    expect(0, *args, "--resume", says="all 6 images done, 5 by earlier runs")
+    check(all(read(f"gi/{name}") == data for name, data in before.items()), "an image was done again")
+    # What the records do not prove is refused as ever.
+    expect(2, *args, says="'gi/g.gif' would become 'gi/g.png', which is an input")
+    write("gi/g.png", png(3, 3))
+    expect(2, *args, "--resume", says="'gi/g.gif' would become 'gi/g.png', which is an input", lacks="p.psd")
