@@ -92,7 +92,8 @@ static void check_data(struct check *check, const char *path, const struct job *
     const char *role = reads_role(check->options, check->chain, path);
     if (input) role = "an input";
     if (role)
-        SAY(check, "the data of '%s' would replace '%s', which is %s; choose other names (%s=data=)", job->in, path, role, filter->name);
+        SAY(check, "the data of '%s' would replace '%s', which is %s; choose other names (%s=data=)", job->in, path, role,
+            filter->name);
 }
 
 /* The side data that the chain names, whose names must have fields. */

@@ -43,8 +43,8 @@ static bool is_record(const struct roles *roles, const char *path) {
     return inside;
 }
 
-static bool check_one(const struct options *o, const struct roles *roles, const imgpipe_chain *chain, const char *what, const char *path,
-                      char message[READS_MESSAGE]) {
+static bool check_one(const struct options *o, const struct roles *roles, const imgpipe_chain *chain, const char *what,
+                      const char *path, char message[READS_MESSAGE]) {
     const char *role = path ? reads_role(o, chain, path) : NULL;
     if (!role && path && is_record(roles, path)) role = "where it is noted what is done";
     if (role) snprintf(message, READS_MESSAGE, "%s: '%s' is %s; name another file", what, CUT(path, 400), role);

@@ -189,7 +189,8 @@ static bool is_chain_changed(const struct batch *batch, imgpipe_error *error) {
     free(files);
     if (!changed) return false;
     *error = (imgpipe_error){.status = IMGPIPE_ERROR_INPUT, .place = -1};
-    snprintf(error->message, sizeof error->message, "a file that the chain names by '@' has changed since the run began; run it again");
+    snprintf(error->message, sizeof error->message,
+             "a file that the chain names by '@' has changed since the run began; run it again");
     return true;
 }
 

@@ -10,7 +10,7 @@ import time
 
 from folders import found, tree
 from folders_break import noise
-from harness import check, expect, finish, png, read, start, wait_for_handler, wait_until, write
+from harness import check, expect, finish, left, png, read, start, wait_for_handler, wait_until, write
 from pipes import READ_ONLY
 
 
@@ -64,6 +64,15 @@ def test_nothing_replaces_what_is_read():
     check(all(read(name) == text for name, text in texts.items()), "a file that was read is another now")
     check(found("in") == ["a.csv", "a.png", "b.png"] and not os.path.exists("one.png"), found("in"))
     expect(0, "--files-from", "list.txt", "-f", "@chain.txt", "out/", "--report", "report", "--merge-hist", "sum.json", says="all 2")
+
+
+def test_names_of_data_without_a_format():
+    """Side data of no known kind are found before any work, however the names come about."""
+    tree("in/a.png", "in/b.png")
+    for name in ("{stem}.png", "{stem}.{ext}", "{relpath}", "x/{stem}"):
+        for more in ("out/",), ("--no-output",), ("--dry-run", "out/"):
+            expect(2, "in", "-f", f"gray,hist=data={name}:pass", *more, says="cannot tell the format")
+            left("in", "in.png")
 
 
 def test_a_pipe_among_the_records():
