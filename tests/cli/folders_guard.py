@@ -23,9 +23,9 @@ def test_mask_changed_during_a_run():
         os.mkfifo(name)
     args = ("in/a.png", *names, "-f", "conv=@mask", "-j1", "out/")
     process = start(*args)
-    wait_until(lambda: os.path.exists("out/a.png"), process)
-    write("mask", b"0 0 0\n0 2 0\n0 0 0\n")
-    write("in/p.png", png(5, 5))  # the next one is not even opened
+    with open("in/p.png", "wb") as pipe:  # it is open when it is being done; the next one is not even opened
+        write("mask", b"0 0 0\n0 2 0\n0 0 0\n")
+        pipe.write(png(5, 5))
     err = finish(process)
     check(process.returncode == 1 and "1 of 3 images done, 2 failed" in err and "has changed since the run began" in err, err)
     for name in names:
