@@ -108,12 +108,16 @@ static bool decode(struct png_sound *s, unsigned char **to, unsigned char *stop,
     return result != DEFLATE_BAD && (moved || !s->open) && s->at <= 8 * s->end;
 }
 
+/* One step, of the block that is open or of the next one. */
+static bool make_some(struct png_sound *s, unsigned char **to, unsigned char *stop, const unsigned char *oldest) {
+    if (!s->open && !begin_block(s)) return false;
+    return s->block.stored ? copy_stored(s, to, stop) : decode(s, to, stop, oldest);
+}
+
 /* Makes bytes up to `stop`, or somewhat more. NULL: a doubt. */
 static unsigned char *make(struct png_sound *s, unsigned char *to, unsigned char *stop, const unsigned char *oldest) {
-    while (to < stop) {
-        if (!s->open && !begin_block(s)) return NULL;
-        if (s->block.stored ? !copy_stored(s, &to, stop) : !decode(s, &to, stop, oldest)) return NULL;
-    }
+    while (to < stop)
+        if (!make_some(s, &to, stop, oldest)) return NULL;
     return to;
 }
 
@@ -162,9 +166,7 @@ bool png_sound_end(struct png_sound *s) {
     while (s->open || !s->block.last) {
         /* Blocks without bytes may follow. */
         unsigned char *to = begin;
-        if (!s->open && !begin_block(s)) return false;
-        if (s->block.stored ? !copy_stored(s, &to, begin + 1) : !decode(s, &to, begin + 1, begin)) return false;
-        if (to > begin) return false;
+        if (!make_some(s, &to, begin + 1, begin) || to > begin) return false;
     }
     s->at = (s->at + 7) / 8 * 8;
     if (!refill(s, 4 + 1)) return false;
