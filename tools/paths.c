@@ -99,6 +99,13 @@ char *path_real(const char *path) {
     return joined;
 }
 
+const char *path_below(const char *real, const char *folder) {
+    size_t length = strlen(folder);
+    while (length > 0 && folder[length - 1] == '/') length--;
+    if (strncmp(real, folder, length) != 0 || (real[length] != '/' && real[length] != 0)) return NULL;
+    return real + length + (real[length] == '/');
+}
+
 /* Moves behind slashes, and `.` as a part. */
 static const char *skip(const char *p, bool begin) {
     if (!begin && *p != '/') return p;

@@ -27,6 +27,8 @@ bool path_is_open_as(const char *path, int fd);
 bool path_may_wait(const char *path);
 /* Where a file lies, or would lie if it were made, behind all symlinks; NULL if memory is missing. */
 char *path_real(const char *path);
+/* What of a path_real() follows the folder, another one, and its slash; "" if it is the folder, NULL if it does not lie there. */
+const char *path_below(const char *real, const char *folder);
 /* Whether two paths without symlinks differ at most in how they are written: `a//b` and `./a/b`. Compares like strcmp(). */
 int path_compare(const char *a, const char *b);
 #endif

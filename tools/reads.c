@@ -10,36 +10,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_file(const char *name, const struct stat *st) {
+/* Whether the regular file at `path`, of which `st` tells, is the one that the run reads under this name. */
+static bool is_file(const char *name, const char *path, const struct stat *st) {
     struct stat other;
-    bool known = strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, &other) == 0 : stat(name, &other) == 0;
-    return known && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+    if (strcmp(name, "-") == 0) return path_is_open_as(path, STDIN_FILENO);
+    return stat(name, &other) == 0 && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
 }
 
 const char *reads_role(const struct options *o, const imgpipe_chain *chain, const char *path) {
     struct stat st;
     imgpipe_chain_value value;
     if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return NULL;
-    if (o->files_from && is_file(o->files_from, &st)) return "the list of --files-from";
-    if (o->chain && o->chain[0] == '@' && is_file(o->chain + 1, &st)) return "the file of the chain (-f)";
+    if (o->files_from && is_file(o->files_from, path, &st)) return "the list of --files-from";
+    if (o->chain && o->chain[0] == '@' && is_file(o->chain + 1, path, &st)) return "the file of the chain (-f)";
     for (int i = 0; imgpipe_chain_value_at(chain, i, &value); i++)
-        if (value.text[0] == '@' && is_file(value.text + 1, &st)) return "a file that the chain reads";
+        if (value.text[0] == '@' && is_file(value.text + 1, path, &st)) return "a file that the chain reads";
     for (int i = 0; i < o->operand_count; i++)
-        if (strcmp(o->operands[i], "-") == 0 && is_file("-", &st)) return "an input of this run";
+        if (strcmp(o->operands[i], "-") == 0 && is_file("-", path, &st)) return "an input of this run";
     return NULL;
 }
 
 /* OUT/.imgpipe and what is in it. */
 static bool is_record(const struct roles *roles, const char *path) {
-    char *out = roles->many && roles->out ? path_real(roles->out) : NULL, *real = out ? path_real(path) : NULL, *records = NULL;
-    size_t length = out ? strlen(out) : 0;
-    while (length > 0 && out[length - 1] == '/') out[--length] = 0;
-    if (real && asprintf(&records, "%s/.imgpipe", out) < 0) records = NULL;
-    length = records ? strlen(records) : 0;
-    bool inside = records && strncmp(real, records, length) == 0 && (real[length] == 0 || real[length] == '/');
+    static const char records[] = ".imgpipe";
+    char *out = roles->many && roles->out ? path_real(roles->out) : NULL, *real = out ? path_real(path) : NULL;
+    const char *below = real ? path_below(real, out) : NULL;
+    size_t length = strlen(records);
+    bool inside = below && strncmp(below, records, length) == 0 && (below[length] == 0 || below[length] == '/');
     free(out);
     free(real);
-    free(records);
     return inside;
 }
 

@@ -25,7 +25,7 @@ struct digest {
 
 struct records {
     char *outdir;
-    char *real; /* the same behind all symlinks, without a slash at its end */
+    char *real; /* the same behind all symlinks */
     bool outputs; /* opened to know what was written, whatever the settings were */
     uint64_t settings;
     char *settings_text;
@@ -93,9 +93,9 @@ static void put_name(FILE *to, const char *name) {
  * when that was moved. */
 static bool put_input(FILE *to, const struct records *r, const char *name) {
     char *real = path_real(name);
-    size_t length = strlen(r->real);
     if (!real) return false;
-    put_name(to, strncmp(real, r->real, length) == 0 && real[length] == '/' ? real + length + 1 : real);
+    const char *below = path_below(real, r->real);
+    put_name(to, below && *below ? below : real);
     free(real);
     return true;
 }
@@ -293,7 +293,6 @@ static struct records *open_all(const char *outdir, const char *settings, bool r
         records_close(r);
         return NULL;
     }
-    for (size_t end = strlen(r->real); end > 0 && r->real[end - 1] == '/';) r->real[--end] = 0;
     r->settings = digest_of(settings, strlen(settings)).a;
     int out = open(outdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (out >= 0) r->folder = openat(out, FOLDER, O_PATH | O_DIRECTORY | O_CLOEXEC);
