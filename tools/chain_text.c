@@ -1,6 +1,7 @@
 #include "chain_text.h"
 #include "cut.h"
 #include "json.h"
+#include "text_mark.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -19,7 +20,7 @@
 static void flatten(char *text) {
     char *newline = NULL; /* the first newline since the last stage, if no comma came yet */
     bool content = false, quoted = false, comment = false;
-    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) memset(text, ' ', 3);
+    memset(text, ' ', mark_utf8(text, strlen(text)));
     for (char *p = text; *p; p++) {
         if (quoted) {
             quoted = *p != '\'';

@@ -3,6 +3,7 @@
 #include "exit_status.h"
 #include "paths.h"
 #include "signals.h"
+#include "text_mark.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -78,10 +79,11 @@ static char *inner_path(const char *line) {
 static char *clean_line(char *line, bool first) {
     size_t length = strlen(line);
     struct stat st;
-    bool mark = first && strncmp(line, "\xef\xbb\xbf", 3) == 0, cr = length && line[length - 1] == '\r';
+    size_t mark = first ? mark_utf8(line, length) : 0;
+    bool cr = length && line[length - 1] == '\r';
     if ((!mark && !cr) || lstat(line, &st) == 0) return line;
     if (cr) line[length - 1] = 0;
-    return line + (mark ? 3 : 0);
+    return line + mark;
 }
 
 static void take_line(struct walk *walk, const char *line) {
@@ -102,7 +104,7 @@ static void take_line(struct walk *walk, const char *line) {
 
 /* Text of two bytes a character, as PowerShell writes it: by its mark, or every second byte is zero. */
 static bool is_utf16(const char *line, size_t length) {
-    if (length >= 2 && (memcmp(line, "\xff\xfe", 2) == 0 || memcmp(line, "\xfe\xff", 2) == 0)) return true;
+    if (mark_is_utf16(line, length)) return true;
     return length >= 4 && ((line[0] && !line[1] && line[2] && !line[3]) || (!line[0] && line[1] && !line[2] && line[3]));
 }
 

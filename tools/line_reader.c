@@ -1,4 +1,5 @@
 #include "line_reader.h"
+#include "text_mark.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +44,9 @@ bool line_read(struct line_reader *r, char **line, size_t *length) {
         if (!end && (more = fill(r))) continue;
         *length = end ? (size_t)(end - r->buffer) - r->begin : r->fill - r->begin;
         /* The mark of the encoding before the first line is none of its text. */
-        if (r->number == 0 && *length >= 3 && memcmp(r->buffer + r->begin, "\xef\xbb\xbf", 3) == 0) r->begin += 3, *length -= 3;
+        size_t mark = r->number == 0 ? mark_utf8(r->buffer + r->begin, *length) : 0;
+        r->begin += mark;
+        *length -= mark;
         bool blank = !too_long && is_blank(r->buffer + r->begin, *length);
         if (!more && blank) return false;
         r->number++;

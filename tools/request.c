@@ -6,6 +6,7 @@
 #include "kinds.h"
 #include "names.h"
 #include "paths.h"
+#include "text_mark.h"
 #include "trial.h"
 
 #include <stdio.h>
@@ -122,7 +123,7 @@ bool request_read(const char *line, size_t length, const struct options *base, s
     struct json json;
     char why[200];
     *r = (struct request){.options = *base};
-    if (length >= 2 && (memcmp(line, "\xff\xfe", 2) == 0 || memcmp(line, "\xfe\xff", 2) == 0))
+    if (mark_is_utf16(line, length))
         return SAY("the line is no JSON: it is UTF-16, as PowerShell writes text; write the jobs as UTF-8");
     if (!json_parse(line, length, &json, why, sizeof why)) return SAY("the line is no JSON: %s", why);
     bool right =
